@@ -88,3 +88,15 @@ func settleOne(all []waiting) (changes []statement) {
 	}
 	return changes
 }
+
+// SummariseUpdates notes that a notification has the present state of its incident, so that
+// the updates that wait behind it on its route need not be sent.
+func (s *Store) SummariseUpdates(ctx context.Context, id string) error {
+	return s.change(ctx, "summarise the updates behind notification "+id, func(t *tx) error {
+		return t.run(ctx, `
+			UPDATE notifications SET state = 'summarised'
+			WHERE state = 'pending' AND event = 'updated' AND NOT reached AND incident <> '' AND EXISTS (
+				SELECT 1 FROM notifications AS n WHERE n.id = $1 AND n.route = notifications.route
+					AND n.incident = notifications.incident AND n.ordinal < notifications.ordinal)`, id)
+	})
+}

@@ -57,6 +57,7 @@ type Store interface {
 	MarkAllDead(ctx context.Context, route string, before time.Time, cause string) (int64, error)
 	MarkSummarised(ctx context.Context, ids []string) error
 	SettleNotifications(ctx context.Context, route string, incidents []string) error
+	SummariseUpdates(ctx context.Context, id string) error
 	Ongoing(ctx context.Context, route string) ([]store.Notification, error)
 	AcquireLease(ctx context.Context, name, holder string, ttl time.Duration) (store.Lease, bool, error)
 
@@ -254,6 +255,11 @@ func (r *Route) attempt(ctx context.Context, n *notify.Notice) (notify.Response,
 func (r *Route) deliver(ctx context.Context, n store.Notification) (answered bool, err error) {
 	if err := r.refresh(ctx, &n); err != nil {
 		return false, err
+	}
+	if r.isLate(&n) { // it has the present state now
+		if err := r.store.SummariseUpdates(ctx, n.ID); err != nil {
+			return false, err
+		}
 	}
 	notice, err := r.notice(ctx, n)
 	if err != nil {

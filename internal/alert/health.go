@@ -100,11 +100,16 @@ func (r *Route) delay(created, now time.Time) string {
 	return text
 }
 
+// isLate reports whether a notification that an incident fires waited for so long that it is
+// sent with the present state.
+func (r *Route) isLate(n *store.Notification) bool {
+	return n.Event != string(detect.EventResolved) && n.Event != store.EventReport && r.now().Sub(n.Created) >= lateAfter
+}
+
 // refresh gives a late notification of an incident that still fires the incident's newest
 // state. The load before the notification, and the other findings of then, are left out.
 func (r *Route) refresh(ctx context.Context, n *store.Notification) error {
-	told := n.Event == string(detect.EventFiring) || n.Event == string(detect.EventUpdated)
-	if !told || r.now().Sub(n.Created) < lateAfter {
+	if !r.isLate(n) {
 		return nil
 	}
 	p := detect.ReadPayload(n.Payload)

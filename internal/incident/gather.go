@@ -54,7 +54,32 @@ func gather(id string, found []*detect.Finding, before *detect.Incident) Evidenc
 			e.Lasting = f.Lasting
 		}
 	}
+	if lasting := lastsTogether(found, harmful.Unix()); detect.Rank(lasting) > detect.Rank(e.Lasting) {
+		e.Lasting = lasting
+	}
 	return e
+}
+
+// lastsTogether returns the severity of a load that goes from key to key, and is as lasting as
+// one key's must be: some key was proven above its limit in enough of the newest seconds.
+func lastsTogether(found []*detect.Finding, newest int64) (lasting detect.Severity) {
+	first := newest - detect.HarmOf + 1
+	var recent []*detect.Finding
+	for _, f := range found {
+		if f.Kind.OfKey() && f.LastSeen.Unix() >= first {
+			recent = append(recent, f)
+			lasting = detect.WorstSeverity(lasting, f.Severity)
+		}
+	}
+	_, in := detect.AnyOver(recent)
+	seconds := int64(0)
+	for _, s := range in {
+		seconds += max(0, s.To-max(s.From, first)+1)
+	}
+	if len(recent) < 2 || seconds < detect.HarmSeconds {
+		return ""
+	}
+	return lasting
 }
 
 // isHarm reports whether a finding fires, or may yet fire by itself.

@@ -382,7 +382,7 @@ func (h *history) checkIncident(id string, i *detect.Incident) {
 	}
 	// 5. Told is true: nobody knows of one that is over, and all know of one that fires,
 	// unless something holds that back.
-	held := i.Silenced != nil || h.now().Sub(i.LastSeen) > time.Duration(detect.ResolveSeconds)*time.Second
+	held := i.Silenced != nil || h.now().Sub(i.LastSeen) > 5*time.Second
 	for _, receiver := range []string{"each", "critical", "more"} {
 		knows := h.known[receiver+" "+id] != "" && h.known[receiver+" "+id] != string(detect.EventResolved)
 		if knows && i.State != detect.Firing {

@@ -206,7 +206,9 @@ func (m *machine) tellNews() {
 	}
 	note, due := m.news()
 	if !due {
-		m.tellNew()
+		if m.before.Told != nil {
+			m.tellNew()
+		}
 		return
 	}
 	if note.Code != "" {
@@ -236,6 +238,8 @@ func (m *machine) news() (note detect.Note, due bool) {
 	held := m.before.State == detect.Firing && (told == nil || detect.Rank(told.Severity) < detect.Rank(m.before.Severity))
 	goesOn := m.after.LastSeen.After(m.before.LastSeen) // a load that has stopped gets its end, and no update
 	switch {
+	case held && !goesOn:
+		return detect.Note{}, false // it is told if it is seen again
 	case held && m.before.Silenced != nil:
 		return detect.Note{Code: detect.NoteSilenceEnded}, true
 	case held:

@@ -76,6 +76,7 @@ func TestSteps(t *testing.T) {
 		"its evidence is lost":                             {nil, join(hot(0, 30, fires), []look{{at: 40}}), "0 a firing, 40 a resolved: resolved"},
 		"only a design is left of it":                      {nil, join(hot(0, 30, fires), []look{with(pending, func(l *look) { l.at, l.seen, l.harmless = 100, 70, true })}), "0 a firing, 100 a resolved: resolved"},
 		"a silence holds the beginning back":               {nil, join(hot(0, 30, with(fires, func(l *look) { l.silenced = true })), hot(30, 50, fires)), "30 a firing: firing"},
+		"a silence ends after the load has":                {nil, join(hot(0, 30, with(fires, func(l *look) { l.silenced = true })), []look{with(fires, func(l *look) { l.at, l.seen = 40, 20 }), with(fires, func(l *look) { l.at, l.seen = 50, 30 }), with(over, func(l *look) { l.at = 100 })}), ": resolved"},
 		"a silence holds no end back":                      {nil, join(hot(0, 30, fires), []look{with(over, func(l *look) { l.at, l.silenced = 100, true })}), "0 a firing, 100 a resolved: resolved"},
 		"it gets worse under a silence":                    {nil, join(hot(0, 10, milder), hot(10, 30, with(fires, func(l *look) { l.silenced = true })), hot(30, 50, fires)), "0 a firing, 30 a updated: firing"},
 		"what is over is not told late":                    {nil, []look{with(fires, func(l *look) { l.at, l.seen = 900, 890 }), {at: 910}}, ": resolved"},

@@ -19,6 +19,7 @@ var outbox = []obligation{
 	{"what is known of a receiver is kept", receiverKept},
 	{"what a receiver need not hear any more is not sent", notificationsCollapse},
 	{"the notifications of one flow keep no other flow back", notificationsTakeTurns},
+	{"a message with the present state needs no update behind it", notificationsRefreshed},
 	{"what a failing receiver keeps waiting is found once, and given up", notificationsWait},
 	{"another notification with the same ID is refused", notificationConflicts},
 }
@@ -223,4 +224,13 @@ func notificationConflicts(t *testing.T, s *store.Store) {
 	equal(t, "kept", string(kept[0].Payload), "a")
 	must(t, s.MarkSending(t.Context(), "1", []byte("newer")))
 	must(t, s.PutNotification(t.Context(), first))
+}
+
+// notificationsRefreshed: a message with the present state needs no update that waits behind it.
+func notificationsRefreshed(t *testing.T, s *store.Store) {
+	for _, n := range []string{"1 firing i", "2 updated i", "3 updated j", "4 resolved i"} {
+		notify(t, s, store.Notification{ID: n[:1], Fingerprint: "f", Incident: n[len(n)-1:], Event: n[2 : len(n)-2], Route: "r", Payload: []byte(n)})
+	}
+	must(t, s.SummariseUpdates(t.Context(), "1"))
+	equal(t, "states", told(t, s), []string{"1 pending 1 firing i", "2 summarised 2 updated i", "3 pending 3 updated j", "4 pending 4 resolved i"})
 }

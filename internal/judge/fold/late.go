@@ -80,6 +80,13 @@ func lateParts(deltas []Delta, complete int64) map[sample.Target]int64 {
 	return latest
 }
 
+// Suppose expects samples of a table or index to come as late as an outage lasted.
+func (l Late) Suppose(of sample.Target, seconds int64, now time.Time) {
+	if _, has := l[of]; has || len(l) < maxTargets {
+		l[of] = lateness{seconds, now, now}
+	}
+}
+
 // Seconds returns how late the samples of a table or index come; 0 if they come in time.
 func (l Late) Seconds(of sample.Target) int64 { return l[of].seconds }
 

@@ -69,6 +69,8 @@ type State struct {
 	// at the end of the last pass.
 	late     fold.Late
 	complete int64
+	// advanced is when complete changed last, by the clock.
+	advanced time.Time
 	board    *board.Board
 	// Facts are the stored facts of tables.
 	Facts detect.FactsByTable
@@ -217,6 +219,7 @@ const (
 // records the board's findings on the way. When these are many it returns the
 // seconds that are left, for another call; done reports that none is left.
 func (s *State) Observe(closing []fold.Instant, h fold.Horizon, now time.Time) (left []fold.Instant, done bool) {
+	s.supposeLate(h, now)
 	for len(closing) > 0 {
 		if len(s.observations) >= maxObservations {
 			return closing, false
@@ -252,8 +255,29 @@ func (s *State) Observe(closing []fold.Instant, h fold.Horizon, now time.Time) (
 	}
 	s.settle(math.MaxInt64, h, now)
 	s.record()
-	s.complete = min(h.Complete, now.Unix())
+	if complete := min(h.Complete, now.Unix()); complete != s.complete {
+		s.complete, s.advanced = complete, now
+	}
 	return nil, true
+}
+
+// outage is how long event time stands still, by the clock, before its next step is taken for
+// the end of an outage.
+const outage = 45 * time.Second
+
+// supposeLate expects samples of an outage to come as late as it lasted: producers over HTTP
+// send them again once a collector is back, and its clock is ahead of them.
+func (s *State) supposeLate(h fold.Horizon, now time.Time) {
+	step := min(h.Complete, now.Unix()) - s.complete
+	if s.complete <= 0 || step < int64(outage/time.Second) || now.Sub(s.advanced) < outage {
+		return
+	}
+	for _, f := range s.unresolved.findings {
+		if seconds := min(step, detect.Horizon); seconds > s.late.Seconds(f.Target) {
+			s.late.Suppose(f.Target, seconds, now)
+			s.board.SetLate(f.Target, seconds)
+		}
+	}
 }
 
 // observe shows a second that closes to the board, without its cold keys. The search for a walk

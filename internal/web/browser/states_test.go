@@ -63,7 +63,7 @@ func TestEmpty(t *testing.T) {
 	must(t, s.StartWriter(t.Context(), store.Writer{ID: "collector-1", Host: "host-1", Started: time.Now()}))
 	b := newTab(t, address)
 	b.looks("waiting-first", "/")
-	b.says("nothing could be judged")
+	b.says("Waiting for the first samples")
 	b.looks("waiting-tables", "/tables")
 	b.says("from its first counted second on")
 }
