@@ -78,7 +78,7 @@ func csvRecord(f, root *detect.Finding) []string {
 		decimal(f.Mean.WCU.Value), decimal(f.Mean.RCU.Value),
 		provenOver(f), strconv.Itoa(f.PossibleSeconds), strconv.Itoa(f.SaturatedSeconds),
 		decimal(f.Utilization), decimal(f.Share), string(f.Reason), shardsCell(f, root),
-		at(f.FirstSeen), at(f.LastSeen), f.Account, f.Region, "",
+		at(f.FirstSeen), at(f.LastSeen), wording.Cell(f.Account), wording.Cell(f.Region), "",
 	}
 }
 

@@ -1,6 +1,8 @@
 package wording_test
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
@@ -21,6 +23,65 @@ func TestKeysAreOnlyRead(t *testing.T) {
 		}
 		if got := wording.Quote(key); got != "“"+want+"”" {
 			t.Errorf("%q is quoted as %q", key, got)
+		}
+	}
+}
+
+// TestInvisibleCharactersAreSeen: text in which a reader sees less than there is could pass for
+// another key. That holds for each character which Unicode lets a font leave out, for blank
+// ones, and for spaces other than the usual one, in JSON too.
+func TestInvisibleCharactersAreSeen(t *testing.T) {
+	t.Parallel()
+	// DerivedCoreProperties.txt of Unicode 15: Default_Ignorable_Code_Point.
+	ignorable := [][2]rune{
+		{0xad, 0xad}, {0x34f, 0x34f}, {0x61c, 0x61c}, {0x115f, 0x1160}, {0x17b4, 0x17b5}, {0x180b, 0x180f}, {0x200b, 0x200f}, {0x202a, 0x202e}, {0x2060, 0x206f},
+		{0x3164, 0x3164}, {0xfe00, 0xfe0f}, {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff0, 0xfff8}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+	}
+	others := [][2]rune{
+		{0x7f, 0xa0}, {0x1680, 0x1680}, {0x2000, 0x200a}, {0x2028, 0x2029}, {0x202f, 0x202f}, {0x205f, 0x205f}, {0x2800, 0x2800}, {0x3000, 0x3000}, {0xe000, 0xe000},
+		{0xfff9, 0xfffb}, {0x13441, 0x13442}, {0x16fe4, 0x16fe4}, {0x1d159, 0x1d159},
+	}
+	for _, span := range append(ignorable, others...) {
+		for r := span[0]; r <= span[1]; r++ {
+			key := "a" + string(r) + "b"
+			if got := wording.Printable(key); strings.ContainsRune(got, r) || !strings.HasPrefix(got, `a\`) || !strings.HasSuffix(got, "b") {
+				t.Errorf("%U is written as %q", r, got)
+			}
+			text, err := wording.JSON(key)
+			var read string
+			if err != nil || strings.ContainsRune(text, r) || json.Unmarshal([]byte(text), &read) != nil || read != key {
+				t.Errorf("%U is the JSON %q, read as %q (%v)", r, text, read, err)
+			}
+		}
+	}
+	const seen = "naïve e\u0301 鍵 한글 🔥 ⣿ नि"
+	if text, err := wording.JSON(seen); wording.Printable(seen) != seen || err != nil || text != `"`+seen+`"`+"\n" {
+		t.Errorf("%q and %q (%v), want %q", wording.Printable(seen), text, err, seen)
+	}
+}
+
+// TestCellsAreNoFormulas: whatever separates the cells of a file for a spreadsheet, none of
+// them begins with a formula's first character, behind whatever is skipped.
+func TestCellsAreNoFormulas(t *testing.T) {
+	t.Parallel()
+	for _, starter := range []string{"=", "+", "-", "@", "＝", "＋", "－", "＠"} {
+		for _, separator := range []string{"", ";", "|", "\t", "\r", "\n", "\r\n", "a;", "a|", ";;", "a;b|"} {
+			for _, skipped := range []string{"", " ", "  ", "\u00a0", "\u3000", `"`, `'`, ` "`, `"" `, "“"} {
+				cell := wording.Cell(separator + skipped + starter + "cmd")
+				for _, part := range strings.FieldsFunc(cell, func(r rune) bool { return strings.ContainsRune(";|\t\r\n", r) }) {
+					if strings.HasPrefix(strings.TrimLeft(part, " \u00a0\u3000\"“"), starter) {
+						t.Errorf("%q is the cell %q: %q is a formula", separator+skipped+starter, cell, part)
+					}
+				}
+			}
+		}
+	}
+	for text, want := range map[string]string{
+		"": "", "merchant#7": "merchant#7", "a=b;c-d|e@f": "a=b;c-d|e@f", ";=cmd|' /C calc'!A0": ";'=cmd|' /C calc'!A0", "=1": "'=1", " =1": "' =1", "a; -5%": "a;' -5%",
+		`a;"=1`: `a;'"=1`, "'=1": "''=1",
+	} {
+		if got := wording.Cell(text); got != want {
+			t.Errorf("%q is the cell %q, want %q", text, got, want)
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 // Text does something in each output that shows it as it is: to a terminal, a chat, a page,
 // a mail, a spreadsheet, and a reader, whom a forged line sends elsewhere.
-const Text = "\x1b]8;;http://evil.example\x07\u009b31m\u202e\u2066\u061c\u200b\ufeff\u2028\u2029\U000E0041\x00\u007f\r\n" + forged +
+const Text = "\x1b]8;;http://evil.example\x07\u009b31m\u202e\u2066\u061c\u200b\ufeff\u2800\u3164\ufe0f\u034f\u2028\u2029\U000E0041\x00\u007f\r\n" + forged +
 	"\n<script>alert(1)</script><!channel>[x](javascript:alert(1)) =1+1\t|\v\f\u0085"
 
 // forged is a line as our own messages have one.
@@ -37,7 +37,7 @@ func Fault(output string) string {
 		}
 	}
 	for _, r := range output {
-		if r != '\n' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
+		if r != '\n' && (r == 0x2800 || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)) {
 			return fmt.Sprintf("%U", r)
 		}
 	}
