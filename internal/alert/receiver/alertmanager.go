@@ -89,11 +89,16 @@ func newAlert(n *notify.Notice, severity detect.Severity, ends time.Time) object
 	if starts.After(ends) { // another clock is ahead
 		starts = ends
 	}
+	annotations := map[string]string{"summary": n.Title, "description": n.Answers(), "first_fix": n.Brief.Now, "delay": n.Delay}
+	for _, values := range []map[string]string{labels, annotations} {
+		for name, value := range values {
+			values[name] = inert(value)
+		}
+	}
+	annotations["url"], annotations["runbook_url"] = n.URL, n.RunbookURL
 	return dropEmpty(object{
-		"labels": dropEmpty(labels), // Alertmanager treats an empty label as absent
-		"annotations": dropEmpty(map[string]string{
-			"summary": n.Title, "description": n.Answers(), "first_fix": n.Brief.Now, "url": n.URL, "runbook_url": n.RunbookURL, "delay": n.Delay,
-		}),
-		"startsAt": starts.UTC(), "endsAt": ends.UTC(), "generatorURL": n.URL,
+		"labels":      dropEmpty(labels), // Alertmanager treats an empty label as absent
+		"annotations": dropEmpty(annotations),
+		"startsAt":    starts.UTC(), "endsAt": ends.UTC(), "generatorURL": n.URL,
 	})
 }

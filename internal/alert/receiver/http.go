@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"time"
 
 	"github.com/keyheat/keyheat/internal/alert/notify"
@@ -77,6 +78,17 @@ func (c client) send(ctx context.Context, method, to string, value any, header h
 		return notify.Response{Err: fmt.Errorf("write the message: %w", err), Refused: true, Unsent: true}, nil
 	}
 	return c.sendBytes(ctx, method, to, neutralise(body), header)
+}
+
+// markup finds what begins a mention, a link, HTML or Markdown's emphasis in a chat. It leaves
+// "_", which names of tables have, and "@" within a word, as in a mail's address.
+var markup = regexp.MustCompile("(?i)[<*`~]|\\]\\(|://|\\bwww\\.|\\B@")
+
+// inert returns text for a place whose reader may take it for markup, such as Slack's
+// notification, or a template of Alertmanager that hands it on to a chat: what begins markup is
+// an escape, as unprintable characters are.
+func inert(text string) string {
+	return markup.ReplaceAllStringFunc(text, func(found string) string { return fmt.Sprintf(`\x%02x%s`, found[0], found[1:]) })
 }
 
 // neutralise escapes characters in JSON that a terminal would obey.

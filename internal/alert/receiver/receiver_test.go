@@ -25,6 +25,7 @@ import (
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	attack "github.com/keyheat/keyheat/internal/testsupport/hostile"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -495,7 +496,7 @@ func TestHostileKeysAreText(t *testing.T) {
 	// Only the text of Slack's notification is markup; there nothing of it is left.
 	for _, r := range slack.requests() {
 		var m struct{ Text string }
-		if err := json.Unmarshal(r.body, &m); err != nil || strings.ContainsAny(m.Text, "<>") {
+		if err := json.Unmarshal(r.body, &m); err != nil || markup.MatchString(m.Text) {
 			t.Errorf("slack's text %q (%v)", m.Text, err)
 		}
 	}
@@ -513,6 +514,80 @@ func TestHostileKeysAreText(t *testing.T) {
 			t.Fatal(err, errBody)
 		}
 		inert(t, "mail", subject+string(body))
+	}
+}
+
+// markup is what Slack, Teams or Markdown would act on: mentions, links and emphasis.
+var markup = regexp.MustCompile("[<*`~]|\\]\\(|://|(^|[^a-z])(@|www\\.)")
+
+// TestAlertmanagerPassesOnPlainText: its templates hand labels and annotations to chats and
+// mails as they are, whatever kind of finding they are about and wherever in it the text is.
+func TestAlertmanagerPassesOnPlainText(t *testing.T) {
+	t.Parallel()
+	f := serve(t, func(*http.Request, []byte) string { return "" }, accepted)
+	n := open(t, notify.Settings{Type: notify.Alertmanager, URL: f.url})
+	maker := attack.New(41)
+	for _, kind := range attack.Kinds() {
+		for range 4 {
+			found := maker.Finding(kind)
+			incident := maker.Incident(&found)
+			incident.Labels = map[string]string{"team": hostile}
+			incident.Owner = hostile
+			document, err := json.Marshal(found)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := detect.NewPayload(&incident, document)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tell(t, n, noticeOf(t, detect.EventFiring, found.Fingerprint, p))
+		}
+	}
+	tell(t, n, notice(t, detect.EventFiring, detect.Critical, hostile))
+	all := 0
+	for _, r := range f.requests() {
+		var alerts []struct{ Labels, Annotations map[string]string }
+		if err := json.Unmarshal(r.body, &alerts); err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range alerts {
+			delete(a.Annotations, "url")
+			delete(a.Annotations, "runbook_url")
+			for _, values := range []map[string]string{a.Labels, a.Annotations} {
+				for name, value := range values {
+					all++
+					if found := markup.FindString(value); found != "" {
+						t.Errorf("%s has %q: %.200q", name, found, value)
+					}
+				}
+			}
+			if a.Labels["team"] == "" || a.Annotations["summary"] == "" {
+				t.Errorf("alert without a label: %+v", a)
+			}
+		}
+	}
+	if all < 500 {
+		t.Errorf("only %d values were looked at", all)
+	}
+}
+
+// TestPlainTextIsKept: what chats do not act on reaches Alertmanager as it is, so that routes
+// and silences match names and keys.
+func TestPlainTextIsKept(t *testing.T) {
+	t.Parallel()
+	f := serve(t, func(*http.Request, []byte) string { return "" }, accepted)
+	n := open(t, notify.Settings{Type: notify.Alertmanager, URL: f.url})
+	for key, want := range map[string]string{
+		"merchant#7": "merchant#7", "bob@example.com": "bob@example.com", "a_b": "a_b", "R&D > x [1] (2)": "R&D > x [1] (2)", "_id": "_id",
+		"<!channel>": `\x3c!channel>`, "@here": `\x40here`, "https://x": `https\x3a//x`, "[x](y)": `[x\x5d(y)`, "WWW.x": `\x57WW.x`,
+	} {
+		tell(t, n, notice(t, detect.EventFiring, detect.Critical, key))
+		all := f.requests()
+		var alerts []struct{ Labels, Annotations map[string]string }
+		if err := json.Unmarshal(all[len(all)-1].body, &alerts); err != nil || alerts[0].Labels["key"] != want {
+			t.Errorf("%q is the label %q (%v), want %q", key, alerts[0].Labels["key"], err, want)
+		}
 	}
 }
 

@@ -134,7 +134,7 @@ func slackMessageOf(n *notify.Notice) object {
 		blocks = append(blocks, object{"type": "actions", "elements": buttons})
 	}
 	// A preview of our own page adds nothing.
-	return object{"text": slackEscape(n.Headline()), "blocks": blocks, "unfurl_links": false}
+	return object{"text": inert(n.Headline()), "blocks": blocks, "unfurl_links": false}
 }
 
 func plainText(text string, most int) object {
@@ -142,10 +142,4 @@ func plainText(text string, most int) object {
 		text = string(r[:most-1]) + "…"
 	}
 	return object{"type": "plain_text", "text": text, "emoji": false}
-}
-
-// slackEscape escapes text so that Slack interprets neither links nor mentions in it. It
-// is for the text of a phone's notification, which is no plain_text.
-func slackEscape(text string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
 }
