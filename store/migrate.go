@@ -82,6 +82,9 @@ func (s *Store) lockFile(ctx context.Context) (unlock func(), err error) {
 // locked. SQLite drops its locks when their process dies, on every system. The file stays,
 // empty: removing it would let two processes lock two files of one name.
 func lockBeside(ctx context.Context, path string) (unlock func(), err error) {
+	if err := createFile(path); err != nil {
+		return nil, err
+	}
 	db, err := sqliteDB(path, "_txlock=exclusive&_pragma=busy_timeout(0)", 1)
 	if err != nil {
 		return nil, err

@@ -160,14 +160,8 @@ func openSQLite(path string) (*Store, error) {
 		db, err := sqliteDB(memory, "_txlock=immediate", 1)
 		return &Store{dialect: sqliteDialect, write: db, read: db}, err
 	}
-	// Keys can be personal data: the file is its owner's alone. SQLite gives
-	// the same rights to the log beside it.
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
+	if err := createFile(path); err != nil {
 		return nil, fmt.Errorf("open the store: %w%s", err, fileRemedy(path, err))
-	}
-	if err := file.Close(); err != nil {
-		return nil, fmt.Errorf("open the store: %w", err)
 	}
 	write, err := sqliteDB(path, patient+"&_txlock=immediate&_pragma=journal_mode(WAL)", 1)
 	if err != nil {
@@ -175,6 +169,28 @@ func openSQLite(path string) (*Store, error) {
 	}
 	read, err := sqliteDB(path, patient+"&_pragma=query_only(1)", sqliteReaders)
 	return &Store{dialect: sqliteDialect, write: write, read: read, path: path}, err
+}
+
+// createFile makes the file of an SQLite database, unless it is there. Keys can be personal
+// data, so the file is its owner's alone; in a folder that gives its files to a group which may
+// write there, it is the group's too, whatever the umask: a collector and a reporter of
+// different users share it. SQLite gives the same rights to the files beside it.
+func createFile(path string) error {
+	mode := fs.FileMode(0o600)
+	if folder, err := os.Stat(filepath.Dir(path)); err == nil && folder.Mode()&fs.ModeSetgid != 0 && folder.Mode()&0o020 != 0 {
+		mode = 0o660
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, mode)
+	switch {
+	case err == nil:
+		return errors.Join(file.Chmod(mode), file.Close())
+	case !errors.Is(err, fs.ErrExist):
+		return err
+	}
+	if file, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
+		return err
+	}
+	return file.Close()
 }
 
 // fileRemedy returns the next step after a file could not be opened; empty if unknown.

@@ -6,9 +6,11 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/internal/testsupport/port"
 	"github.com/keyheat/keyheat/store"
@@ -143,17 +145,39 @@ func TestWrongPasswordIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-func TestSQLiteFileIsItsOwnersAlone(t *testing.T) {
+// TestSQLiteFilesAreTheirOwnersAlone: the database, its log and the locks beside it. Where a
+// folder is a group's, so are they: two users share one database.
+func TestSQLiteFilesAreTheirOwnersAlone(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "keyheat.db")
-	open(t, "sqlite://"+path) // an absolute path after an empty host
-	for _, name := range []string{path, path + "-wal"} {
-		info, err := os.Stat(name)
+	for folder, want := range map[fs.FileMode]fs.FileMode{
+		0o755: 0o600, 0o775: 0o600, fs.ModeSetgid | 0o755: 0o600, fs.ModeSetgid | 0o770: 0o660,
+	} {
+		dir := t.TempDir()
+		if err := os.Chmod(dir, folder); err != nil {
+			t.Fatal(err)
+		}
+		s := open(t, "sqlite://"+filepath.Join(dir, "keyheat.db")) // an absolute path after an empty host
+		s.Listen(t.Context())
+		await.Until(t, "a session", func() bool { return s.Session() != 0 })
+		files, err := os.ReadDir(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := info.Mode().Perm(); got != 0o600 {
-			t.Errorf("%s has mode %o, want 600", filepath.Base(name), got)
+		var names []string
+		for _, file := range files {
+			info, err := file.Info()
+			if err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, file.Name())
+			if got := info.Mode().Perm(); got != want {
+				t.Errorf("in a folder of mode %v %s has mode %o, want %o", folder, file.Name(), got, want)
+			}
+		}
+		for _, of := range []string{"keyheat.db", "keyheat.db-wal", "keyheat.db.migrating", "keyheat.db-session-"} {
+			if !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, of) }) {
+				t.Errorf("%s is not there: %q", of, names)
+			}
 		}
 	}
 }
