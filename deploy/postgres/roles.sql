@@ -84,9 +84,10 @@ BEGIN
     REVOKE ALL ON installation, notifications FROM keyheat_reader;
 END $$;
 
--- Large objects would be a place for data that no retention and no purge knows. pg_notify
--- stays: collectors wake the judge with it. The list is the server's own, since versions
--- differ; it needs a superuser.
+-- Large objects would be a place for data that no retention and no purge knows. Whoever
+-- commits wakes the judge by pg_notify, and nobody else; the statement NOTIFY, which Postgres
+-- lets every role give, does no more than that. The list of functions is the server's own,
+-- since versions differ. It needs a superuser.
 DO $$
 DECLARE
     f RECORD;
@@ -95,11 +96,12 @@ BEGIN
         SELECT p.oid::regprocedure AS name FROM pg_proc AS p
         WHERE p.pronamespace = 'pg_catalog'::regnamespace
             AND p.proname IN ('lo_creat', 'lo_create', 'lo_from_bytea', 'lo_import', 'lo_export', 'lo_open', 'lo_put', 'lo_get',
-                'lo_unlink', 'lo_truncate', 'lo_truncate64', 'lowrite', 'loread')
+                'lo_unlink', 'lo_truncate', 'lo_truncate64', 'lowrite', 'loread', 'pg_notify')
     LOOP
         EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC, keyheat_migrator, keyheat_collector, keyheat_reporter, keyheat_reader', f.name);
     END LOOP;
+    GRANT EXECUTE ON FUNCTION pg_notify(text, text) TO keyheat_migrator, keyheat_collector, keyheat_reporter;
 EXCEPTION
     WHEN insufficient_privilege THEN
-        RAISE WARNING 'only a superuser can revoke the functions of large objects';
+        RAISE WARNING 'only a superuser can revoke the functions of large objects, and pg_notify';
 END $$;
