@@ -6,16 +6,21 @@
 #   docker buildx build --platform linux/amd64,linux/arm64 -t keyheat .
 #   docker run --rm keyheat /collector version
 
-FROM --platform=$BUILDPLATFORM golang:1.26 AS build
+FROM --platform=$BUILDPLATFORM golang:1.26 AS go
+
+# A release replaces this stage with the programs that it has built and attested already:
+# --build-context programs=FOLDER, with out/amd64 and out/arm64 in it.
+FROM go AS programs
 ARG TARGETOS TARGETARCH
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -ldflags="-s -w" -o /out/ ./cmd/... && \
-    go run ./scripts/modules licences > /THIRD_PARTY_NOTICES
+RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -ldflags="-s -w" -o /out/$TARGETARCH/ ./cmd/... && \
+    go run ./scripts/modules licences > /out/$TARGETARCH/THIRD_PARTY_NOTICES
 
 FROM scratch AS both
+ARG TARGETARCH
 ARG VERSION=dev
 LABEL org.opencontainers.image.title="Keyheat" \
       org.opencontainers.image.description="Finds the DynamoDB partition keys that throttle a table" \
@@ -24,9 +29,8 @@ LABEL org.opencontainers.image.title="Keyheat" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="$VERSION"
 # To verify the TLS of Kafka, Postgres and webhooks.
-COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
-COPY --from=build /out/ /
-COPY --from=build /THIRD_PARTY_NOTICES /
+COPY --from=go /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
+COPY --from=programs /out/$TARGETARCH/ /
 COPY LICENSE NOTICE /
 USER 65532:65532
 
