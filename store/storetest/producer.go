@@ -2,7 +2,9 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/keyheat/keyheat/store"
 )
@@ -10,6 +12,7 @@ import (
 var producers = []obligation{
 	{"a producer's batch is stored once", producerOnce},
 	{"a producer that sent nothing for long is forgotten", producerForgotten},
+	{"the producers that have been idle the longest give way", producerRoom},
 }
 
 // send commits one batch of a producer that two collectors may have.
@@ -40,4 +43,32 @@ func producerForgotten(t *testing.T, s *store.Store) {
 	equal(t, "pruned while young", prune(t, s, store.Retention{})["positions"], int64(0))
 	equal(t, "pruned", prune(t, s, store.Retention{Producers: soon})["positions"], int64(1))
 	equal(t, "next", value[store.Position](t)(s.Producer(t.Context(), "producer/p")).Next, "")
+}
+
+// producerRoom holds that names are counted by their prefix, and that only idle names whose
+// newest batch cannot count again give way, the oldest first.
+func producerRoom(t *testing.T, s *store.Store) {
+	const idle = -time.Minute // every name is
+	room := func(prefix string, most int64, idle time.Duration) int64 {
+		return value[int64](t)(s.ProducerRoom(t.Context(), prefix, most, idle))
+	}
+	add := func(seq int64, name, mark string) {
+		must(t, s.Commit(t.Context(), store.Commit{Writer: "a", Seq: seq, Moves: []store.Move{
+			{PartitionID: store.PartitionID{Source: store.Push, Name: name}, To: "2", Mark: mark}}}))
+	}
+	add(1, "user@ärger%/untimed", "m")
+	for i := range int64(3) {
+		add(2+i, fmt.Sprint("user@ärger%/", i), store.TimedMark+"m")
+	}
+	add(5, "user@b/0", store.TimedMark+"m")
+	equal(t, "room", room("user@ärger%/", 10, idle), int64(6))
+	equal(t, "another user's room", room("user@b/", 10, idle), int64(9))
+	equal(t, "room without idle names", room("user@ärger%/", 4, time.Hour), int64(0))
+	equal(t, "room when one gives way", room("user@ärger%/", 4, idle), int64(1))
+	for name, next := range map[string]string{"untimed": "2", "0": "", "1": "2", "2": "2"} {
+		equal(t, "next of "+name, value[store.Position](t)(s.Producer(t.Context(), "user@ärger%/"+name)).Next, next)
+	}
+	equal(t, "room when all give way", room("user@ärger%/", 1, idle), int64(0))
+	equal(t, "name of the second choice", value[store.Position](t)(s.Producer(t.Context(), "x", "user@b/0")).Name, "user@b/0")
+	equal(t, "name of a new one", value[store.Position](t)(s.Producer(t.Context(), "x", "y")).Name, "x")
 }
