@@ -59,6 +59,8 @@ type Reading struct {
 	// are left out.
 	Unread []Unread `json:"unread"`
 	More   int      `json:"more"`
+	// FullUsers are the users whose new producers it refuses, because they have too many.
+	FullUsers []string `json:"full_users,omitempty"`
 }
 
 // Unread is a partition, topic or table that is not read.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/collect"
+	"github.com/keyheat/keyheat/internal/daemon/admin"
 	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source/push"
@@ -52,7 +53,7 @@ func (h *HTTP) openDoor(config *Config, log *slog.Logger) (handlers map[string]h
 	if !h.Enabled {
 		return nil, nil
 	}
-	settings := push.Config{Late: config.Commit.Interval + sendLate, SpansLate: config.Commit.Interval + spansLate}
+	settings := push.Config{User: admin.User, Late: config.Commit.Interval + sendLate, SpansLate: config.Commit.Interval + spansLate}
 	if settings.Instance, err = config.instance(); err != nil {
 		return nil, err
 	}

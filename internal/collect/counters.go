@@ -37,6 +37,8 @@ type counters struct {
 	good int64
 	// callerOnly is how many of good only name their caller.
 	callerOnly int64
+	// untimed is how many of good took their time from their message.
+	untimed int64
 	// bad is keyed by a closed set of reasons.
 	bad map[sample.RejectReason]*badCounter
 	// refused has names of tables and indexes that exceed the sketch's limit, but not all
@@ -64,6 +66,13 @@ func (t *counters) counter(reason sample.RejectReason) *badCounter {
 	return t.bad[reason]
 }
 
+func (t *counters) addGood(r *sample.Record) {
+	t.good++
+	if r.TimeFromMessage {
+		t.untimed++
+	}
+}
+
 // addBad counts a bad sample. Only the first few of a commit are described;
 // the store keeps the first few of an hour.
 func (t *counters) addBad(reason sample.RejectReason, describe func() string) {
@@ -79,6 +88,7 @@ func (t *counters) addBad(reason sample.RejectReason, describe func() string) {
 func (t *counters) add(o counters) {
 	t.good += o.good
 	t.callerOnly += o.callerOnly
+	t.untimed += o.untimed
 	t.ahead = max(t.ahead, o.ahead)
 	for target, n := range o.unsized {
 		t.addUnsized(target, *n)
@@ -134,7 +144,7 @@ func (t *counters) countMissed() (n int64) {
 }
 
 func (t *counters) outcome() source.Outcome {
-	o := source.Outcome{Counted: t.good, CallerOnly: t.callerOnly, Rejected: make(map[sample.RejectReason]int64, len(t.bad))}
+	o := source.Outcome{Counted: t.good, CallerOnly: t.callerOnly, Untimed: t.untimed, Rejected: make(map[sample.RejectReason]int64, len(t.bad))}
 	for reason, r := range t.bad {
 		o.Rejected[reason] = r.count
 	}

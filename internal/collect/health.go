@@ -74,6 +74,9 @@ func (c *Collector) reading(now time.Time) *store.Reading {
 	r.Last = c.hostClock.storeTime(c.lastRead)
 	c.mu.Unlock()
 	r.Unread = slices.SortedFunc(maps.Values(unread), store.Unread.Compare)
+	if s, is := c.source.(userSource); is {
+		r.FullUsers = s.FullUsers()
+	}
 	if r.More = max(0, len(r.Unread)-maxNames); r.More > 0 {
 		r.Unread = r.Unread[:maxNames]
 	}

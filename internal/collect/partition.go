@@ -140,8 +140,12 @@ func (p *partition) count(b source.Batch) {
 		p.shard.counters = before
 	}
 	if m := b.Producer; m != nil {
+		mark := m.Mark
+		if b.Outcome != nil && b.Outcome.Untimed == 0 {
+			mark = store.TimedMark + mark
+		}
 		p.shard.moves = append(p.shard.moves, store.Move{
-			PartitionID: store.PartitionID{Source: p.id.Source, Name: m.Name}, From: m.From, To: m.To, Mark: m.Mark,
+			PartitionID: store.PartitionID{Source: p.id.Source, Name: m.Name}, From: m.From, To: m.To, Mark: mark,
 		})
 	}
 }

@@ -27,6 +27,12 @@ type WatchedSource interface {
 	Subscription() []string
 }
 
+// userSource is a source of users' producers.
+type userSource interface {
+	// FullUsers returns the users whose new producers are refused, because they have too many.
+	FullUsers() []string
+}
+
 // WatchSource adds the source's own faults to this collector's reports. It is called before Run.
 func (c *Collector) WatchSource(s WatchedSource) { c.source = s }
 

@@ -47,10 +47,11 @@ func TestACollectorReportsItself(t *testing.T) {
 // sourceFaults is a source with faults.
 type sourceFaults struct {
 	daemon.Health
-	subscribed []string
+	subscribed, full []string
 }
 
 func (s *sourceFaults) Subscription() []string { return s.subscribed }
+func (s *sourceFaults) FullUsers() []string    { return s.full }
 func (s *sourceFaults) Ready() []string        { return s.Reasons() }
 func (s *sourceFaults) Unread() []daemon.Fault { return s.Faults() }
 
@@ -231,5 +232,22 @@ func TestACollectorNamesLowerBounds(t *testing.T) {
 			t.Errorf("a minute later lower bounds are %q, want none", got)
 		}
 		must(t, p.Release(t.Context()))
+	})
+}
+
+// TestFullUsersAreReported: a collector that refuses a user's new producers says so, and is ready.
+func TestFullUsersAreReported(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		c := newCollector(t, slow(), m)
+		c.WatchSource(&sourceFaults{full: []string{"noisy"}})
+		stop := running(t, c)
+		time.Sleep(11 * time.Second)
+		synctest.Wait()
+		if s := m.statusOf(c.Writer()); s.State != "running" || s.Reading == nil || !slices.Equal(s.Reading.FullUsers, []string{"noisy"}) {
+			t.Errorf("it reports %+v", s)
+		}
+		must(t, stop())
 	})
 }

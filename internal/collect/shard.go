@@ -139,7 +139,7 @@ func (f *recordHandler) Record(r *sample.Record) {
 		f.refuseTable(r, err)
 		return
 	}
-	f.shard.counters.good++
+	f.shard.counters.addGood(r)
 	if r.Estimated && r.Bytes == 0 {
 		f.shard.counters.addUnsized(r.Target(), r.N)
 	}
@@ -154,7 +154,7 @@ func (f *recordHandler) countCaller(r *sample.Record) {
 		f.refuseTable(r, err)
 		return
 	}
-	f.shard.counters.good++
+	f.shard.counters.addGood(r)
 	f.shard.counters.callerOnly++
 }
 

@@ -108,8 +108,9 @@ type Move struct {
 
 // Outcome is what became of the samples of a batch.
 type Outcome struct {
-	// Counted includes CallerOnly, the samples without a key.
-	Counted, CallerOnly int64
+	// Counted includes CallerOnly, the samples without a key, and Untimed, the samples that took
+	// their time from their message.
+	Counted, CallerOnly, Untimed int64
 	Rejected            map[sample.RejectReason]int64
 }
 

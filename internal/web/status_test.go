@@ -83,6 +83,14 @@ func TestStatus(t *testing.T) {
 				judged(t, s, time.Now())
 			}, "warning 1 problem", []string{"no broker", "It has no room for 2 more tables", "It rejects many samples", "20%"},
 		},
+		"a user has too many producers": {
+			func(t *testing.T, s *store.Store) {
+				full := well
+				full.Reading = &store.Reading{Read: 1, FullUsers: []string{"orders"}}
+				runs(t, s, full)
+				judged(t, s, time.Now())
+			}, "warning 1 problem", []string{"It refuses new producers of the user \"orders\": there are too many"},
+		},
 		"a partition is not read": {
 			func(t *testing.T, s *store.Store) {
 				runs(t, s, store.WriterStatus{State: "failing", Reason: "orders/1: no answer", Reading: &store.Reading{

@@ -2,18 +2,18 @@ package push
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"time"
 
 	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source"
-	"github.com/keyheat/keyheat/store"
 )
 
 // delivery is a batch on its way to the store. It goes on when its request ends.
 type delivery struct {
-	producer string // empty for none
+	user     string // empty where nobody asked
+	producer string // its name in the store; empty for none
+	formerly string // its name before users had names of their own
 	sequence int64
 	mark     string // hash of the body
 	format   format.Format
@@ -105,12 +105,8 @@ func (s *Source) next(ctx context.Context, d *delivery) (*source.Move, *response
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.config.RespondWithin)
 	defer cancel()
-	name := producerPrefix + d.producer
-	stored, err := s.store.Producer(ctx, name)
-	switch {
-	case errors.Is(err, store.ErrTooManyProducers):
-		return nil, new(busy(err.Error()))
-	case err != nil:
+	stored, err := s.store.Producer(ctx, d.producer, d.formerly)
+	if err != nil {
 		return nil, new(unavailable("the store does not answer"))
 	}
 	expected := int64(1)
@@ -121,8 +117,13 @@ func (s *Source) next(ctx context.Context, d *delivery) (*source.Move, *response
 	}
 	switch {
 	case d.sequence == expected:
-		return &source.Move{Name: name, From: stored.Next, To: strconv.FormatInt(expected+1, 10), Mark: d.mark}, nil
-	case d.sequence == expected-1 && d.mark == stored.Mark:
+		if stored.Next == "" {
+			if refused := s.refuseName(ctx, d.user); refused != nil {
+				return nil, refused
+			}
+		}
+		return &source.Move{Name: stored.Name, From: stored.Next, To: strconv.FormatInt(expected+1, 10), Mark: d.mark}, nil
+	case d.sequence == expected-1 && isSame(stored.Mark, d.mark):
 		return nil, new(duplicate())
 	}
 	return nil, new(conflict(expected))

@@ -59,7 +59,8 @@ import (
 
 // Store is the part of the store that a Source reads; *store.Store implements it.
 type Store interface {
-	Producer(ctx context.Context, name string) (store.Position, error)
+	Producer(ctx context.Context, names ...string) (store.Position, error)
+	ProducerRoom(ctx context.Context, prefix string, most int64, idle time.Duration) (room int64, err error)
 }
 
 // Config is how a Source takes batches. A zero field takes its default.
@@ -80,6 +81,10 @@ type Config struct {
 	// NameRest is how long batches of a producer are refused, at first, after two collectors had
 	// batches of it at once. It doubles each time, up to a minute.
 	NameRest time.Duration
+	// MaxNames bounds the names of each user's producers in the store.
+	MaxNames int64
+	// User returns who makes a request, by its context; nil where nobody is known.
+	User func(context.Context) string
 	// Late is how old samples may be when they arrive, and SpansLate how old spans.
 	Late, SpansLate time.Duration
 }
@@ -88,7 +93,7 @@ type Config struct {
 func Default() Config {
 	return Config{
 		MemoryBytes: 32 << 20, MaxBatch: 4 << 20, MaxWaiting: 4096,
-		ReadWithin: 10 * time.Second, RespondWithin: 25 * time.Second, ReleaseTimeout: 3 * time.Second, NameRest: 2 * time.Second, Late: 5 * time.Second, SpansLate: 12 * time.Second,
+		ReadWithin: 10 * time.Second, RespondWithin: 25 * time.Second, ReleaseTimeout: 3 * time.Second, NameRest: 2 * time.Second, MaxNames: 20_000, Late: 5 * time.Second, SpansLate: 12 * time.Second,
 	}
 }
 
@@ -111,6 +116,7 @@ type Source struct {
 	numbered map[string]*delivery
 	// resting are producers whose batches are refused for a while.
 	resting map[string]rest
+	names   names
 }
 
 // New returns a source. It asks producers to send again until Run is called. st may be nil
@@ -122,8 +128,9 @@ func New(c Config, st Store, logger *slog.Logger) *Source {
 		decode: newDecompressor(c.MaxBatch), numbered: make(map[string]*delivery), resting: make(map[string]rest), doors: make(map[format.Format]*door),
 	}
 	for _, f := range []format.Format{format.Keyheat, format.Protobuf, format.OTLP} {
-		s.doors[f] = &door{source: s, name: "door/" + c.Instance + "/" + string(f)}
+		s.doors[f] = &door{source: s, name: doorPrefix + c.Instance + "/" + string(f)}
 	}
+	s.names = names{most: c.MaxNames, of: make(map[string]*nameRoom)}
 	s.meters = newMeters(s)
 	return s
 }

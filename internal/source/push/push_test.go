@@ -84,6 +84,9 @@ func (d *dying) IsCommitted(ctx context.Context, writer string, seq int64) (bool
 	return d.Store.IsCommitted(ctx, writer, seq)
 }
 
+// userKey is the key of a request's user, whom the header User names in tests.
+type userKey struct{}
+
 // door is a collector that takes batches.
 type door struct {
 	url, traces string
@@ -100,6 +103,7 @@ func openDoor(t *testing.T, st *store.Store, instance string, settings push.Conf
 	if settings.NameRest == 0 {
 		settings.NameRest = 10 * time.Millisecond
 	}
+	settings.User = func(ctx context.Context) string { user, _ := ctx.Value(userKey{}).(string); return user }
 	s := push.New(settings, st, quiet)
 	c := collect.New(collect.Config{
 		Source: store.Push, Sketch: small, Shards: 2, CommitInterval: 20 * time.Millisecond, StopTimeout: settings.ReleaseTimeout / 10,
@@ -107,10 +111,13 @@ func openDoor(t *testing.T, st *store.Store, instance string, settings push.Conf
 			return format.NewDecoder(format.Format(partition[strings.LastIndexByte(partition, '/')+1:]), nil)
 		},
 	}, d.store, 42, quiet)
+	c.WatchSource(s)
 	routes := http.NewServeMux()
 	routes.Handle("POST /v1/samples", s.Samples())
 	routes.Handle("POST /v1/traces", s.Traces())
-	server := httptest.NewServer(routes)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		routes.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), userKey{}, r.Header.Get("User"))))
+	}))
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	commits, last := context.WithCancel(context.Background())

@@ -40,6 +40,9 @@ const memoryWait = time.Second
 // read returns a request's batch, or why it is refused.
 func (s *Source) read(w http.ResponseWriter, r *http.Request, headers headerReader) (*delivery, *response) {
 	d := &delivery{decided: make(chan struct{}), done: make(chan struct{})}
+	if s.config.User != nil {
+		d.user = s.config.User(r.Context())
+	}
 	if refused := headers(d, r); refused != nil {
 		return nil, refused
 	}
@@ -94,7 +97,7 @@ func (d *delivery) readHeaders(r *http.Request) *response {
 	if d.sequence, err = strconv.ParseInt(number, 10, 64); err != nil || d.sequence < 1 || !isProducer.MatchString(producer) {
 		return refuse(http.StatusBadRequest, headerProducer+" and "+headerSequence+": send both, a name of 1 to 128 letters, digits, '.', '_', ':' or '-', and a number from 1")
 	}
-	d.producer = producer
+	d.producer, d.formerly = namesOf(d.user)+producer, namesOf("")+producer
 	return nil
 }
 

@@ -9,9 +9,6 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// producerPrefix is before a producer's name in the store.
-const producerPrefix = "producer/"
-
 // longestRest bounds how long the batches of a producer are refused at a time.
 const longestRest = time.Minute
 
@@ -32,8 +29,8 @@ func (s *Source) restProducers(err error, now time.Time) {
 	defer s.mu.Unlock()
 	maps.DeleteFunc(s.resting, func(_ string, r rest) bool { return now.After(r.until.Add(longestRest)) })
 	for _, lost := range fenced.Lost {
-		name, isProducer := strings.CutPrefix(lost.Name, producerPrefix)
-		if r, again := s.resting[name]; isProducer && !now.Before(r.until) { // each door reports the same failure
+		name := lost.Name
+		if r, again := s.resting[name]; !strings.HasPrefix(name, doorPrefix) && !now.Before(r.until) { // each door reports the same failure
 			length := s.config.NameRest
 			if again {
 				length = min(2*r.length, longestRest)

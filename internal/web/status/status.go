@@ -209,7 +209,7 @@ func (s *Status) TroubledWriters() (all []store.Writer) {
 
 // isTroubled reports whether a collector fails, rejects many samples, or refuses tables.
 func isTroubled(w *store.Writer) bool {
-	return w.State == string(detect.CollectorFailing) || rejects(w) || len(w.RefusedTables) > 0
+	return w.State == string(detect.CollectorFailing) || rejects(w) || len(w.RefusedTables) > 0 || w.Reading != nil && len(w.Reading.FullUsers) > 0
 }
 
 // rejects reports whether a collector rejects as many samples as open an incident.
@@ -281,7 +281,12 @@ func NewCollectorState(w store.Writer, now time.Time) CollectorState {
 		c.Notes = append(c.Notes, "It rejects many samples: see below.")
 	}
 	if n := len(w.RefusedTables); n > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("It has no room for %d more tables. Raise its limit of tables, or leave samples out.", n))
+		c.Notes = append(c.Notes, fmt.Sprintf("It has no room for %d more tables. Raise its setting collect.tables, or leave samples out.", n))
+	}
+	if w.Reading != nil {
+		for _, user := range w.Reading.FullUsers {
+			c.Notes = append(c.Notes, fmt.Sprintf("It refuses new producers of the user %q: there are too many. Keep one Keyheat-Producer for each process.", wording.Printable(user)))
+		}
 	}
 	return c
 }

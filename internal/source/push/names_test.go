@@ -1,0 +1,83 @@
+package push_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/keyheat/keyheat/internal/source/push"
+)
+
+// TestOneUsersNamesLockNobodyElseOut: a user has used up the names of producers. New ones of this
+// user are refused, and nobody else's; known ones go on.
+func TestOneUsersNamesLockNobodyElseOut(t *testing.T) {
+	t.Parallel()
+	st := openStore(t, sqliteURL(t))
+	d := openDoor(t, st, "one", push.Config{MaxNames: 5})
+	sendAs := func(user, producer string, sequence, status int) reply {
+		t.Helper()
+		r := mustSend(t, d.url, batch(1), append(numbered(producer, sequence), "User", user)...)
+		if r.status != status {
+			t.Errorf("batch %d of %s of user %q: %+v, want %d", sequence, producer, user, r, status)
+		}
+		return r
+	}
+	for i := range 5 {
+		sendAs("noisy", fmt.Sprint("p", i), 1, 200)
+	}
+	for i := range 20 {
+		if r := sendAs("noisy", fmt.Sprint("new", i), 1, 429); r.after != "60" || r.Error == "" {
+			t.Errorf("a refused name gets %+v", r)
+		}
+	}
+	sendAs("noisy", "p4", 2, 200)
+	sendAs("quiet", "p4", 1, 200) // a name of its own
+	sendAs("", "p4", 1, 200)
+	sendAs("another/one", "p", 1, 200)
+	if n := countedIn(t, st); n != 9 {
+		t.Errorf("the store has %d samples, want 9", n)
+	}
+}
+
+// TestAUserKeepsTheNamesFromBefore: the positions of producers were stored before users had
+// names of their own, and go on.
+func TestAUserKeepsTheNamesFromBefore(t *testing.T) {
+	t.Parallel()
+	d := openDoor(t, openStore(t, sqliteURL(t)), "one", push.Config{})
+	before, user := batch(1), []string{"User", "orders"}
+	if r := mustSend(t, d.url, before, numbered("p", 1)...); r.status != 200 {
+		t.Errorf("the batch before: %+v", r)
+	}
+	if r := mustSend(t, d.url, before, append(numbered("p", 1), user...)...); !r.Duplicate {
+		t.Errorf("the same batch again: %+v", r)
+	}
+	if r := mustSend(t, d.url, batch(2), append(numbered("p", 2), user...)...); r.status != 200 || r.Delivery != "exactly_once" {
+		t.Errorf("the next batch: %+v", r)
+	}
+}
+
+// TestOnlyTimedBatchesMayBeForgotten: the name of a producer may give way once a repeated batch
+// would be too old. A sample without a time is never too old, so its producer's name stays.
+func TestOnlyTimedBatchesMayBeForgotten(t *testing.T) {
+	t.Parallel()
+	st := openStore(t, sqliteURL(t))
+	d := openDoor(t, st, "one", push.Config{})
+	mustSend(t, d.url, batch(1), numbered("timed", 1)...)
+	untimed := `{"table":"orders","pk":"a","op":"PutItem","wcu":2}`
+	mustSend(t, d.url, batch(1)+untimed, numbered("untimed", 1)...)
+	if room, err := st.ProducerRoom(t.Context(), "producer/", 1, -time.Minute); room != 0 || err != nil {
+		t.Errorf("there is room for %d producers, want none: %v", room, err)
+	}
+	for name, next := range map[string]string{"producer/timed": "", "producer/untimed": "2"} {
+		if p, err := st.Producer(t.Context(), name); p.Next != next || err != nil {
+			t.Errorf("%s: %+v, %v; want next %q", name, p, err, next)
+		}
+	}
+	if r := mustSend(t, d.url, untimed, numbered("untimed", 1)...); r.status != 409 {
+		t.Errorf("the untimed producer sends another batch under the number: %+v", r)
+	}
+	old := fmt.Sprintf(`{"ts":%d,"table":"orders","pk":"a","op":"PutItem","wcu":2}`, time.Now().Add(-time.Hour+time.Minute).UnixMilli())
+	if r := mustSend(t, d.url, old, numbered("timed", 1)...); r.Rejected["too_old"] != 1 || *r.Counted != 0 {
+		t.Errorf("a batch of an hour ago comes again: %+v", r)
+	}
+}
