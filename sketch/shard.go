@@ -163,6 +163,16 @@ func (s *Shard) PlaceKeys(isPlaced func(sample.Target) bool) {
 	}
 }
 
+// Know chooses the tables that keep their place: new ones cannot take it from them. At least a
+// quarter of the room stays for new tables, which share it by sender: see [Shard.From]. The
+// shard keeps the map, so do not change it.
+func (s *Shard) Know(tables map[sample.Target]bool) { s.tables.Know(tables) }
+
+// From names the sender of the records from here on. Each sender has an equal part of the room
+// for new tables, from the Seal after its first new table on. Parts that nobody needs go to the
+// others.
+func (s *Shard) From(sender string) { s.tables.From(sender) }
+
 // Over is a key that certainly exceeds [Config.Limit] in a second.
 type Over struct {
 	// Hash identifies the key: see [Hash].

@@ -3,7 +3,9 @@ package sketch_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -136,6 +138,89 @@ func TestTablesAreBounded(t *testing.T) {
 	}
 	if n := len(sealed(s).Windows); n != 3 {
 		t.Errorf("%d tables, want 3", n)
+	}
+}
+
+// tableRound adds one record of each table of senders to a shard, in turn, and returns how many of
+// each sender were refused. Then it seals.
+func tableRound(s *sketch.Shard, senders map[string][]string) (refused map[string]int) {
+	refused = map[string]int{}
+	for _, sender := range slices.Sorted(maps.Keys(senders)) {
+		s.From(sender)
+		for _, name := range senders[sender] {
+			r := write(start, "k", 1)
+			r.Table = name
+			if s.Add(&r) != nil {
+				refused[sender]++
+			}
+		}
+	}
+	sealed(s)
+	return refused
+}
+
+func tableNames(prefix string, n int) (all []string) {
+	for i := range n {
+		all = append(all, fmt.Sprint(prefix, i))
+	}
+	return all
+}
+
+// TestKnownTablesKeepTheirPlace: a sender names many more tables than there is room for, in every
+// round other ones. Known tables that come last of all are counted, from the first round on.
+func TestKnownTablesKeepTheirPlace(t *testing.T) {
+	t.Parallel()
+	s := sketch.NewShard(sketch.Config{Tables: 40})
+	known := map[sample.Target]bool{}
+	for _, name := range tableNames("known", 20) {
+		known[sample.Target{Table: name}] = true
+	}
+	s.Know(known)
+	for round := range 10 {
+		refused := tableRound(s, map[string][]string{"a noisy one": tableNames(fmt.Sprint("new", round, "-"), 200), "others": tableNames("known", 20)})
+		if refused["others"] != 0 || refused["a noisy one"] < 180 {
+			t.Errorf("round %d: refused %v, want at least 180 of the noisy one's 200", round, refused)
+		}
+	}
+}
+
+// TestManyKnownTablesLeaveRoom: a quarter of the room is for new tables, however many are known.
+func TestManyKnownTablesLeaveRoom(t *testing.T) {
+	t.Parallel()
+	s := sketch.NewShard(sketch.Config{Tables: 40})
+	known := map[sample.Target]bool{}
+	for _, name := range tableNames("known", 400) {
+		known[sample.Target{Table: name}] = true
+	}
+	s.Know(known)
+	if refused := tableRound(s, map[string][]string{"a": tableNames("new", 40)}); refused["a"] != 30 {
+		t.Errorf("%d of 40 new tables are refused, want 30", refused["a"])
+	}
+}
+
+// TestNewTablesAreFairBySender: new tables share the room by sender. Who asks for less than an
+// equal part loses nothing after the first round, also while it is silent in every other round.
+func TestNewTablesAreFairBySender(t *testing.T) {
+	t.Parallel()
+	s := sketch.NewShard(sketch.Config{Tables: 30})
+	for round := range 20 {
+		senders := map[string][]string{"a noisy one": tableNames(fmt.Sprint("new", round, "-"), 200)}
+		if round%2 == 1 {
+			senders["b"], senders["c"] = tableNames("small", 4), tableNames("large", 100)
+		}
+		refused := tableRound(s, senders)
+		if round < 2 {
+			continue // room is taken until the noisy one's part is known
+		}
+		if refused["b"] != 0 || refused["a noisy one"] < 187 || refused["c"] > 90 {
+			t.Errorf("round %d: refused %v, want at least 187 of the noisy one's, none of b's and at most 90 of c's", round, refused)
+		}
+	}
+	for range 200 { // the others are gone
+		tableRound(s, map[string][]string{"a noisy one": tableNames("new", 200)})
+	}
+	if refused := tableRound(s, map[string][]string{"a noisy one": tableNames("new", 200)}); refused["a noisy one"] != 170 {
+		t.Errorf("alone it is refused %v, want 170", refused)
 	}
 }
 

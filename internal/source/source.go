@@ -111,7 +111,7 @@ type Outcome struct {
 	// Counted includes CallerOnly, the samples without a key, and Untimed, the samples that took
 	// their time from their message.
 	Counted, CallerOnly, Untimed int64
-	Rejected            map[sample.RejectReason]int64
+	Rejected                     map[sample.RejectReason]int64
 }
 
 // Sink counts the batches of a source. internal/collect implements it.

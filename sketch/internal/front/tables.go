@@ -20,6 +20,9 @@ type Tables struct {
 	most  int
 	seed  uint64
 	last  uint16 // most records share the table of the record before
+	// senders has who sent each table first. It is checked for a new name alone.
+	senders []string
+	quotas  quotas
 	// recent caches the numbers of recent tables.
 	recent [256]uint16
 }
@@ -27,7 +30,7 @@ type Tables struct {
 // NewTables returns an empty numbering for at most `most` tables and indexes at a time. seed is
 // the seed of all keys.
 func NewTables(most int, seed uint64) Tables {
-	return Tables{numbers: map[sample.Target]uint16{}, most: most, seed: seed}
+	return Tables{numbers: map[sample.Target]uint16{}, most: most, seed: seed, quotas: newQuotas(most)}
 }
 
 // Name returns the table or index of a number.
@@ -48,7 +51,7 @@ func (t *Tables) Number(r *sample.Record) (number uint16, seed uint64, ok bool) 
 	number = *recent
 	if int(number) >= len(t.names) || !isTarget(&t.names[number], r) {
 		if number, ok = t.numbers[r.Target()]; !ok {
-			if len(t.numbers) >= t.most {
+			if !t.quotas.take(r.Target(), len(t.numbers)) {
 				return 0, 0, false
 			}
 			number = t.add(sample.Target{
@@ -92,29 +95,41 @@ func (t *Tables) add(n sample.Target) uint16 {
 	if last := len(t.free) - 1; last >= 0 {
 		number, t.free = t.free[last], t.free[:last]
 	} else {
-		t.names, t.seeds, t.used = append(t.names, n), append(t.seeds, 0), append(t.used, 0)
+		t.names, t.seeds, t.used, t.senders = append(t.names, n), append(t.seeds, 0), append(t.used, 0), append(t.senders, "")
 	}
+	t.senders[number] = t.quotas.sender
 	t.numbers[n] = number
 	t.names[number], t.seeds[number] = n, TargetSeed(n, t.seed)
 	return number
 }
 
+// Know chooses the tables that keep their place.
+func (t *Tables) Know(tables map[sample.Target]bool) { t.quotas.known = tables }
+
+// From names the sender of the next records.
+func (t *Tables) From(sender string) { t.quotas.from(sender) }
+
 // Evict frees the numbers of tables without load since the last Evict, if more than half of the
 // numbers are taken. Otherwise a job that creates a table every hour would use up all numbers.
+// It also frees the numbers of new tables beyond their sender's part of the room.
 // The caller must forget the freed numbers that it returns.
 func (t *Tables) Evict() (evicted map[uint16]bool) {
 	if int(t.last) < len(t.used) {
 		t.used[t.last] = t.round // it may have been the only table
 	}
-	if len(t.numbers) > t.most/2 {
-		evicted = map[uint16]bool{}
-		for name, number := range t.numbers {
-			if t.used[number] < t.round {
-				evicted[number] = true
-				delete(t.numbers, name)
-				t.names[number] = sample.Target{}
-				t.free = append(t.free, number)
-			}
+	evicted = map[uint16]bool{}
+	crowded := len(t.numbers) > t.most/2
+	t.quotas.share()
+	for number, name := range t.names {
+		number := uint16(number)
+		if at, is := t.numbers[name]; !is || at != number {
+			continue // it is free
+		}
+		if crowded && t.used[number] < t.round || !t.quotas.keep(name, t.senders[number]) {
+			evicted[number] = true
+			delete(t.numbers, name)
+			t.names[number] = sample.Target{}
+			t.free = append(t.free, number)
 		}
 	}
 	t.round++
