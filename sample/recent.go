@@ -44,6 +44,20 @@ func (s *Recent) Repeats(r *Record) bool {
 	return false
 }
 
+// Forget forgets a sample, so that it repeats none when it comes again.
+func (s *Recent) Forget(r *Record) {
+	if r.ID == "" || s.sets == nil {
+		return
+	}
+	hash := s.hash(r)
+	set := &s.sets[hash&uint64(len(s.sets)-1)]
+	for i := range set {
+		if set[i] == hash {
+			set[i] = 0
+		}
+	}
+}
+
 func (s *Recent) hash(r *Record) uint64 {
 	hash := maphash.String(s.seed, r.ID) ^ uint64(r.Op)<<8 ^ uint64(r.Attempts)
 	for _, part := range [...]string{r.PK.Text, r.SK.Text, r.Table, r.Index, r.Region, r.Account, r.Throttle} {

@@ -39,6 +39,13 @@ func (s *Store) AllTargets(ctx context.Context) ([]sample.Target, error) {
 		SELECT `+targetColumns+` FROM targets AS t ORDER BY t.table_name, t.index_name, t.account, t.region`)
 }
 
+// OldestTargets returns the tables and indexes that were stored first, at most so many, the
+// oldest first. It reads nothing else, as a collector's role may.
+func (s *Store) OldestTargets(ctx context.Context, most int) ([]sample.Target, error) {
+	return list(ctx, s, "read the oldest tables and indexes", targetFields, `
+		SELECT `+targetColumns+` FROM targets AS t ORDER BY t.id LIMIT $1`, most)
+}
+
 // isTarget chooses a target by its four names, $1 to $4; see [targetArgs].
 const isTarget = `t.table_name = $1 AND t.index_name = $2 AND t.account = $3 AND t.region = $4`
 

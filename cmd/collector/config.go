@@ -39,6 +39,7 @@ type Commit struct {
 // Collect bounds the memory of a collector.
 type Collect struct {
 	Memory config.Bytes `yaml:"memory" help:"memory for samples: fetched, decompressed, summarised and waiting to be stored. Each of Kafka, streams and HTTP that is read gets an equal part. Above it reading pauses. The process stays below 1.3 times this and 64MiB"`
+	Tables int          `yaml:"tables" help:"the most tables and indexes that a sketch keeps apart between two commits. Tables in these settings, and the three quarters stored first, keep their places. New ones share the rest by user or topic"`
 }
 
 // Admin is where the operations server listens.
@@ -53,7 +54,7 @@ func defaults() *Config {
 		Streams:     Streams{Consumer: "keyheat"},
 		FileSection: tables.DefaultFile(),
 		Commit:      Commit{Interval: collect.Default().CommitInterval},
-		Collect:     Collect{Memory: 128 << 20},
+		Collect:     Collect{Memory: 128 << 20, Tables: sketch.DefaultTables},
 		Admin:       Admin{Listen: "127.0.0.1:9461"},
 		Log:         cli.DefaultLog(),
 	}
@@ -78,6 +79,9 @@ func (c *Config) Check(f *config.Faults) {
 }
 
 func (c *Collect) check(inputs int, f *config.Faults) {
+	if err := (sketch.Config{Tables: c.Tables}).Validate(); c.Tables < 1 || err != nil {
+		f.Addf("collect.tables", "%d: give 1 to 65535", c.Tables)
+	}
 	if least := inputs * 16; int(c.Memory) < least<<20 {
 		f.Addf("collect.memory", "too little for one second of samples: give at least %dMiB", least)
 	}

@@ -77,7 +77,7 @@ func (h *HTTP) open(ctx context.Context, config *Config, d cli.Daemon) (*reading
 	d.Ops.Ready("http", h.door.Ready)
 	d.Log.Info("samples and spans are taken", slog.String("at", "http://"+d.Ops.Addr()+"/v1/samples and /v1/traces"))
 	apply := func(next *Config) error {
-		collector.Reconfigure(decoders(next), next.Hider(next.Keys))
+		collector.Reconfigure(decoders(next), next.Hider(next.Keys), next.Tables.Targets())
 		return nil
 	}
 	return &reading{collector: collector, from: h.door, metrics: h.door, apply: apply}, nil

@@ -201,7 +201,7 @@ func (k *Kafka) open(ctx context.Context, config *Config, d cli.Daemon) (*readin
 		if k.sameCluster(&next.Kafka) {
 			credentials.Renew(as)
 		}
-		collector.Reconfigure(forms.decoders(next.Tables.Decoding()), next.Hider(next.Keys))
+		collector.Reconfigure(forms.decoders(next.Tables.Decoding()), next.Hider(next.Keys), next.Tables.Targets())
 		return nil
 	}
 	return &reading{collector: collector, from: source, metrics: source, apply: apply}, nil

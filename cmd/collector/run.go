@@ -15,6 +15,7 @@ import (
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/sketch"
 )
 
 func runCommand() *cobra.Command {
@@ -134,6 +135,7 @@ func (c *Config) collector(host string) collect.Config {
 	return collect.Config{
 		Host: host, Version: daemon.ReadBuild().Version, Shards: shards,
 		CommitInterval: c.Commit.Interval, PendingBytes: pending, Hider: c.Hider(c.Keys),
+		Sketch: sketch.Config{Tables: c.Collect.Tables}, Tables: c.Tables.Targets(),
 	}
 }
 

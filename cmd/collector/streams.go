@@ -67,7 +67,7 @@ func (s *Streams) open(ctx context.Context, config *Config, d cli.Daemon) (*read
 	d.Ops.Ready("streams", source.Ready)
 	d.Ops.Ready("tables", tables.Ready)
 	apply := func(next *Config) error {
-		collector.Reconfigure(decoder, next.Hider(next.Keys))
+		collector.Reconfigure(decoder, next.Hider(next.Keys), next.Tables.Targets())
 		return nil
 	}
 	return &reading{collector: collector, from: source, metrics: source, beside: tables.Run, apply: apply}, nil

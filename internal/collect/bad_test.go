@@ -3,6 +3,7 @@ package collect_test
 import (
 	"bytes"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -203,4 +204,53 @@ func metrics(t *testing.T, c *collect.Collector) map[string]float64 {
 		}
 	}
 	return all
+}
+
+// TestKnownTablesOutlastAFlood: a topic has samples of many more tables than there is room for. The
+// tables in the settings, and the oldest ones of the store, are counted whole beside it, although
+// they come last. What is refused is logged by the hash of its table, with the setting that helps.
+func TestKnownTablesOutlastAFlood(t *testing.T) {
+	t.Parallel()
+	cfg := config()
+	cfg.Shards = 1
+	cfg.Sketch = sketch.Config{Sets: 8, CounterBytes: 4096, Tables: 8}
+	cfg.Tables = []sample.Target{{Table: "configured"}}
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		m := newMemory()
+		m.targets = []sample.Target{{Table: "oldest"}, {Table: "orders", Index: "by-status"}}
+		c := collect.New(cfg, m, seed, slog.New(slog.NewTextHandler(&log, nil)))
+		stop := running(t, c)
+		synctest.Wait()
+		flood, other := claim(t, c, "flood/0"), claim(t, c, "samples/0")
+		for round := range 10 {
+			var lines []string
+			for i := range 50 {
+				lines = append(lines, fmt.Sprintf(`{"table":"new%d-%d","pk":"k","wcu":1}`, round, i))
+			}
+			b := samples(lines...)
+			b.Next = fmt.Sprint(round + 1)
+			must(t, flood.Fold(t.Context(), b))
+			b = samples(`{"table":"configured","pk":"k","wcu":1}`, `{"table":"oldest","pk":"k","wcu":1}`, `{"table":"orders","index":"by-status","pk":"k","rcu":1}`)
+			b.Next = fmt.Sprint(round + 1)
+			must(t, other.Fold(t.Context(), b))
+			time.Sleep(time.Second)
+			synctest.Wait()
+		}
+		must(t, flood.Release(t.Context()))
+		must(t, other.Release(t.Context()))
+		must(t, stop())
+		requests := map[string]int64{}
+		for at, n := range counted(t, m).requests {
+			requests[at.table] += n
+		}
+		for _, table := range []string{"configured", "oldest", "orders"} {
+			if requests[table] != 10 {
+				t.Errorf("%d samples of %s are counted, want 10", requests[table], table)
+			}
+		}
+		if text := log.String(); !strings.Contains(text, "collect.tables") || !strings.Contains(text, "from=flood table_hash=") || strings.Contains(text, "new0-") {
+			t.Errorf("the log says\n%s", text)
+		}
+	})
 }

@@ -68,7 +68,8 @@ func (n *null) StreamedTables(context.Context) ([]sample.Target, error) {
 	}
 	return n.streamed, nil
 }
-func (*null) IsCommitted(context.Context, string, int64) (bool, error) { return true, nil }
+func (*null) OldestTargets(context.Context, int) ([]sample.Target, error) { return nil, nil }
+func (*null) IsCommitted(context.Context, string, int64) (bool, error)    { return true, nil }
 func (n *null) Commit(_ context.Context, c store.Commit) error {
 	n.bytes, n.shards, n.last = n.bytes+len(c.Body), n.shards+len(c.Keys), c.Body
 	return nil

@@ -60,6 +60,7 @@ type Store interface {
 	Commit(ctx context.Context, c store.Commit) error
 	IsCommitted(ctx context.Context, writer string, seq int64) (bool, error)
 	StreamedTables(ctx context.Context) ([]sample.Target, error)
+	OldestTargets(ctx context.Context, most int) ([]sample.Target, error)
 	Watermarks(ctx context.Context) ([]store.Watermark, error)
 }
 
@@ -136,14 +137,14 @@ func New(config Config, st Store, seed uint64, logger *slog.Logger) *Collector {
 // Writer returns the name of this collector in the store: one run of a process.
 func (c *Collector) Writer() string { return c.writer }
 
-// Reconfigure replaces the decoders and hiders, as in Config.Decoder and Config.Hider. A
-// batch in progress keeps the former ones.
-func (c *Collector) Reconfigure(decoder func(partition string) Decoder, hider func() *keypolicy.Hider) {
+// Reconfigure replaces the decoders, hiders and tables, as in Config.Decoder, Config.Hider and
+// Config.Tables. A batch in progress keeps the former ones.
+func (c *Collector) Reconfigure(decoder func(partition string) Decoder, hider func() *keypolicy.Hider, tables []sample.Target) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lockShards()
 	defer c.unlockShards()
-	c.config.Decoder, c.config.Hider = decoder, hider
+	c.config.Decoder, c.config.Hider, c.config.Tables = decoder, hider, tables
 	for _, s := range c.shards {
 		if s.hider = nil; hider != nil {
 			s.hider = hider()
@@ -164,6 +165,7 @@ func (c *Collector) Run(ctx context.Context) error {
 		return fmt.Errorf("collector: %w", err)
 	}
 	c.placeKeys(bounded)
+	c.knowTables(bounded)
 	var reporting sync.WaitGroup
 	reporting.Go(func() { c.report(ctx) })
 	defer reporting.Wait()

@@ -64,6 +64,8 @@ type Config struct {
 	Decoder func(partition string) Decoder
 	// Hider returns a hider for a shard's keys; nil hides nothing.
 	Hider func() *keypolicy.Hider
+	// Tables are the tables and indexes in the settings, which keep their places in the sketches.
+	Tables []sample.Target
 	// Shards is the number of sketches that are filled side by side: one a core.
 	Shards int
 

@@ -44,6 +44,8 @@ type counters struct {
 	// refused has names of tables and indexes that exceed the sketch's limit, but not all
 	// of them.
 	refused map[string]bool
+	// refusals counts their samples, also those that their sender sends again.
+	refusals map[refusal]int64
 	// unsized counts, by table or index, the good requests with neither units nor a size.
 	unsized map[sample.Target]*int64
 	// ahead is how far ahead of the store's clock records were refused, at most.
@@ -93,26 +95,20 @@ func (t *counters) add(o counters) {
 	for target, n := range o.unsized {
 		t.addUnsized(target, *n)
 	}
+	if t.refused == nil && o.refused != nil {
+		t.refused, t.refusals = make(map[string]bool), make(map[refusal]int64)
+	}
 	for name := range o.refused {
-		if t.refused == nil {
-			t.refused = make(map[string]bool)
-		}
 		t.refused[name] = true
+	}
+	for of, n := range o.refusals {
+		t.addRefusals(of, n)
 	}
 	for reason, more := range o.bad {
 		r := t.counter(reason)
 		r.count += more.count
 		r.excerpts = append(r.excerpts, more.excerpts...)
 		r.excerpts = r.excerpts[:min(len(r.excerpts), store.DefaultExcerpts)]
-	}
-}
-
-func (t *counters) refuse(target sample.Target) {
-	if t.refused == nil {
-		t.refused = make(map[string]bool)
-	}
-	if len(t.refused) < maxNames {
-		t.refused[strings.Clone(target.Name())] = true // the text may be a record's
 	}
 }
 
@@ -147,6 +143,12 @@ func (t *counters) outcome() source.Outcome {
 	o := source.Outcome{Counted: t.good, CallerOnly: t.callerOnly, Untimed: t.untimed, Rejected: make(map[sample.RejectReason]int64, len(t.bad))}
 	for reason, r := range t.bad {
 		o.Rejected[reason] = r.count
+	}
+	if o.RefusedAll = t.onlyRefused(); len(t.refusals) > 0 {
+		o.Remedy, o.RefusedTables = TablesRemedy, make(map[string]int64)
+		for of, n := range t.refusals {
+			o.RefusedTables[of.table] += n
+		}
 	}
 	return o
 }

@@ -15,6 +15,7 @@ import (
 // memory is a store in memory, for tests in virtual time, where SQL would
 // block the clock. TestMemoryKeepsTheContract holds it against the real ones.
 type memory struct {
+	targets   []sample.Target // OldestTargets
 	mu        sync.Mutex
 	writers   map[string]int64
 	reported  map[string]store.WriterStatus
@@ -68,6 +69,8 @@ func (m *memory) ReportWriter(_ context.Context, id string, s store.WriterStatus
 }
 
 // StreamedTables knows no stream.
+func (m *memory) OldestTargets(context.Context, int) ([]sample.Target, error) { return m.targets, nil }
+
 func (m *memory) StreamedTables(context.Context) ([]sample.Target, error) { return nil, nil }
 
 func (m *memory) Watermarks(context.Context) (all []store.Watermark, err error) {

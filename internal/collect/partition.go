@@ -129,6 +129,8 @@ func (p *partition) fold(ctx context.Context, b source.Batch, now time.Time) err
 // count counts a batch's messages, apart from others' if the source wants to know its
 // outcome. The caller holds the shard's lock.
 func (p *partition) count(b source.Batch) {
+	p.handler.sender = p.sender(b)
+	p.shard.sketch.From(p.handler.sender)
 	if b.Outcome == nil {
 		p.handler.handle(b.Messages)
 	} else {
@@ -136,12 +138,15 @@ func (p *partition) count(b source.Batch) {
 		p.shard.counters = counters{}
 		p.handler.handle(b.Messages)
 		*b.Outcome = p.shard.counters.outcome()
+		if b.Outcome.RefusedAll {
+			p.shard.counters.bad = nil
+		}
 		before.add(p.shard.counters)
 		p.shard.counters = before
 	}
-	if m := b.Producer; m != nil {
+	if m := b.Producer; m != nil && !b.Outcome.RefusedAll {
 		mark := m.Mark
-		if b.Outcome != nil && b.Outcome.Untimed == 0 {
+		if b.Outcome.Untimed == 0 {
 			mark = store.TimedMark + mark
 		}
 		p.shard.moves = append(p.shard.moves, store.Move{

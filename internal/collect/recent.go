@@ -84,7 +84,7 @@ func (c *counts) reasons() (all []string) {
 		if len(names) == maxNames {
 			many += " or more"
 		}
-		all = append(all, fmt.Sprintf("%s tables and indexes are not counted, such as %q: samples name more than a collector keeps apart at a time; look for a producer that makes up table names", many, names[0]))
+		all = append(all, fmt.Sprintf("%s tables and indexes are not counted, such as %q: samples name more than a collector keeps apart at a time; %s", many, names[0], TablesRemedy))
 	}
 	if c.ahead > 0 {
 		all = append(all, fmt.Sprintf("samples are not counted because their times are up to %s ahead of the database's clock: correct the clock of their producer, or the database's", c.ahead.Round(time.Second)))

@@ -15,6 +15,7 @@ const rejectionsEvery = time.Minute
 // one at a time.
 type rejections struct {
 	count  map[sample.RejectReason]int64
+	tables counters // has refusals alone
 	logged time.Time
 }
 
@@ -27,14 +28,21 @@ func (r *rejections) log(to *slog.Logger, now time.Time, stored *counters) {
 	for reason, bad := range stored.bad {
 		r.count[reason] += bad.count
 	}
-	if len(r.count) == 0 || now.Sub(r.logged) < rejectionsEvery {
+	r.tables.add(counters{refused: stored.refused, refusals: stored.refusals})
+	if len(r.count)+len(r.tables.refusals) == 0 || now.Sub(r.logged) < rejectionsEvery {
 		return
 	}
 	var reasons []any
 	for _, reason := range slices.Sorted(maps.Keys(r.count)) {
 		reasons = append(reasons, slog.Int64(string(reason), r.count[reason]))
 	}
-	to.Warn("samples were rejected; the page /status shows examples", slog.Group("by_reason", reasons...))
+	if len(reasons) > 0 {
+		to.Warn("samples were rejected; the page /status shows examples", slog.Group("by_reason", reasons...))
+	}
+	for of, n := range r.tables.refusals {
+		to.Warn("there is no room for a table: "+TablesRemedy, "from", of.sender, "table_hash", of.table, "samples", n)
+	}
 	clear(r.count)
+	r.tables = counters{}
 	r.logged = now
 }

@@ -62,6 +62,7 @@ func (c *Collector) report(ctx context.Context) {
 			c.findAbandoned(ctx)
 			c.reportStatus(ctx)
 			c.placeKeys(ctx)
+			c.knowTables(ctx)
 		}
 	}
 }

@@ -80,6 +80,8 @@ type recordHandler struct {
 	recent *sample.Recent
 	// hidden is the record at hand as it is counted, where keys are hidden.
 	hidden sample.Record
+	// sender is who sent the current messages.
+	sender string
 	// keys is what a shard of a table's stream delivered; nil for another log.
 	keys *shardKeys
 }
@@ -127,6 +129,7 @@ func (f *recordHandler) Record(r *sample.Record) {
 		return
 	}
 	at, located := f.keys.locate(r)
+	original := r
 	if f.shard.hider != nil {
 		f.hidden = *r // the decoder's own stays as it is
 		f.shard.hider.Hide(&f.hidden)
@@ -136,7 +139,7 @@ func (f *recordHandler) Record(r *sample.Record) {
 		r = &f.hidden
 	}
 	if err := f.shard.sketch.Add(r); err != nil {
-		f.refuseTable(r, err)
+		f.refuseTable(original, err)
 		return
 	}
 	f.shard.counters.addGood(r)
@@ -160,7 +163,8 @@ func (f *recordHandler) countCaller(r *sample.Record) {
 
 func (f *recordHandler) refuseTable(r *sample.Record, err error) {
 	f.shard.counters.addBad(reasonTooManyTables, func() string { return err.Error() })
-	f.shard.counters.refuse(r.Target())
+	f.shard.counters.refuse(f.sender, r.Target())
+	f.recent.Forget(r)
 }
 
 func (f *recordHandler) Bad(reason sample.RejectReason, excerpt []byte) {

@@ -250,7 +250,7 @@ var ownMoves = map[detect.Kind]string{
 	detect.CollectionStopped: "Look at the collectors' logs and their /-/ready, then restart any that hangs.",
 	detect.CollectionLags:    "See what the collectors' /-/ready cannot read. If nothing, add collectors, up to one a partition.",
 	detect.BadSamples:        "See the reject reasons in GET /api/v1/bad-samples, then mend the producer.",
-	detect.TablesRefused:     "Raise the collector's limit of tables, or leave samples out.",
+	detect.TablesRefused:     "Raise collect.tables of the collectors, or leave samples out.",
 	detect.SamplesLost:       "Compare the log's retention with the collectors' absence. GET /api/v1/gaps lists all gaps.",
 	detect.SamplesStopped:    "Check that the application and its sampling still run. If the table may be quiet now, set quiet for it.",
 	detect.UnseenKeys:        "Check the producers' sampling rates, then add partitions and collectors.",

@@ -70,7 +70,7 @@ var rejectAdvice = map[sample.RejectReason]string{
 	"too_far_ahead":   mendClock,
 	"ahead_of_clock":  mendClock + " Or correct the database's.",
 	"duplicate":       "Nothing to do if a log delivers twice. Otherwise check that id names one request.",
-	"too_many_tables": "Raise the collector's limit of tables, or leave tables out.",
+	"too_many_tables": "Raise collect.tables of the collectors, or look for a producer that makes up table names.",
 	"too_scattered":   "Send samples in the order of their time.",
 	"unreadable":      "Look at the collector's log: the source could not read this message whole.",
 }

@@ -140,7 +140,7 @@ var fixWords = map[detect.Fix]words{
 	detect.FixAddCollectors:      newWords("Add collectors, up to one a partition", "A lag after an outage ends by itself."),
 	detect.FixCheckProducers:     newWords("Check the application and its sampling", "A deploy may have switched sampling off. If the table may be quiet at this time, give it quiet hours in the settings."),
 	detect.FixMendProducer:       newWords("Mend the producer of rejected samples", "GET /api/v1/bad-samples lists the reject reasons with excerpts."),
-	detect.FixRaiseTableLimit:    newWords("Raise the collector's limit of tables", "Or leave out samples of tables that nobody needs."),
+	detect.FixRaiseTableLimit:    newWords("Raise collect.tables of the collectors", "Or leave out samples of tables that nobody needs."),
 	detect.FixCompareRetention:   newWords("Keep the log for longer", "Samples expired before a collector read them; GET /api/v1/gaps lists all gaps."),
 }
 

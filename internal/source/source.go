@@ -82,7 +82,9 @@ type Batch struct {
 	Lag int64
 	// Bytes is the batch's size, for metrics.
 	Bytes int
-	// Producer is the move of the producer that sent the batch; nil for none.
+	// User is who sent the batch; empty where nobody was asked, or for a log.
+	User string
+	// Producer is the move of the producer that sent the batch, and needs an Outcome; nil for none.
 	Producer *Move
 	// Outcome, if set, receives what Fold counted and rejected.
 	Outcome *Outcome
@@ -112,6 +114,13 @@ type Outcome struct {
 	// their time from their message.
 	Counted, CallerOnly, Untimed int64
 	Rejected                     map[sample.RejectReason]int64
+	// RefusedAll reports that there was no room for the table of any sample. Nothing of the batch
+	// counts then, not even as rejected, and its producer's position stays: it may be sent again.
+	RefusedAll bool
+	// RefusedTables are the numbers of samples of tables without room, by the hash of the table's
+	// name, and Remedy what helps.
+	RefusedTables map[string]int64
+	Remedy        string
 }
 
 // Sink counts the batches of a source. internal/collect implements it.

@@ -85,3 +85,11 @@ func (t Table) merge(other Table) Table {
 	t.Policy = options.OrDefault(t.Policy, other.Policy)
 	return options.OrDefault(t, other)
 }
+
+// Targets returns the tables and indexes that are named.
+func (t Tables) Targets() (all []sample.Target) {
+	for _, n := range t.Names() {
+		all = append(all, n.Target)
+	}
+	return all
+}

@@ -125,6 +125,7 @@ func (d *door) fold(ctx context.Context, b *delivery, move *source.Move) error {
 	now := time.Now().UnixMilli()
 	batch.Messages = func(yield func(source.Message) bool) { yield(source.Message{Value: b.body, Time: now}) }
 	batch.Next, batch.Bytes, batch.Producer, batch.Outcome = strconv.FormatInt(d.at+1, 10), len(b.body), move, &b.outcome
+	batch.User = b.user
 	if err := d.partition.Fold(ctx, batch); err != nil {
 		return err
 	}
@@ -155,11 +156,15 @@ func (d *door) batch() source.Batch {
 func (d *door) settle(committed int64) {
 	for len(d.folded) > 0 && d.folded[0].at <= committed {
 		b := d.folded[0]
+		d.folded = d.folded[1:]
+		if b.outcome.RefusedAll {
+			b.finish(refuseTables(b.outcome))
+			continue
+		}
 		delivery := atLeastOnce
 		if b.producer != "" {
 			delivery = exactlyOnce
 		}
 		b.finish(confirm(b.outcome, delivery))
-		d.folded = d.folded[1:]
 	}
 }

@@ -97,6 +97,11 @@ type door struct {
 // openDoor starts a collector; settings may be zero.
 func openDoor(t *testing.T, st *store.Store, instance string, settings push.Config) *door {
 	t.Helper()
+	return openDoorWith(t, st, instance, settings, small)
+}
+
+func openDoorWith(t *testing.T, st *store.Store, instance string, settings push.Config, geometry sketch.Config) *door {
+	t.Helper()
 	d := &door{store: &dying{Store: st}}
 	settings.Instance = instance
 	settings.ReleaseTimeout = cmp.Or(settings.ReleaseTimeout, time.Second)
@@ -106,7 +111,7 @@ func openDoor(t *testing.T, st *store.Store, instance string, settings push.Conf
 	settings.User = func(ctx context.Context) string { user, _ := ctx.Value(userKey{}).(string); return user }
 	s := push.New(settings, st, quiet)
 	c := collect.New(collect.Config{
-		Source: store.Push, Sketch: small, Shards: 2, CommitInterval: 20 * time.Millisecond, StopTimeout: settings.ReleaseTimeout / 10,
+		Source: store.Push, Sketch: geometry, Shards: 2, CommitInterval: 20 * time.Millisecond, StopTimeout: settings.ReleaseTimeout / 10,
 		Decoder: func(partition string) collect.Decoder {
 			return format.NewDecoder(format.Format(partition[strings.LastIndexByte(partition, '/')+1:]), nil)
 		},
@@ -154,6 +159,8 @@ type reply struct {
 	Duplicate bool
 	Counted   *int64
 	Rejected  map[string]int64
+	Refused   map[string]int64 `json:"refused_tables"`
+	Remedy    string
 }
 
 // send sends a batch with headers; an error is a response that did not arrive.

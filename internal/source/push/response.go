@@ -30,12 +30,27 @@ type body struct {
 	Counted    *int64 `json:"counted,omitempty"`
 	callerOnly int64
 	Rejected   map[sample.RejectReason]int64 `json:"rejected,omitempty"`
+	// RefusedTables counts the samples of tables that the collector has no room for, by the hash of
+	// the table's name, and Remedy is what helps.
+	RefusedTables map[string]int64 `json:"refused_tables,omitempty"`
+	Remedy        string           `json:"remedy,omitempty"`
 }
 
 const exactlyOnce, atLeastOnce = "exactly_once", "at_least_once"
 
 func confirm(o source.Outcome, delivery string) response {
-	return response{status: http.StatusOK, body: body{Delivery: delivery, Counted: &o.Counted, callerOnly: o.CallerOnly, Rejected: o.Rejected}}
+	return response{status: http.StatusOK, body: body{
+		Delivery: delivery, Counted: &o.Counted, callerOnly: o.CallerOnly, Rejected: o.Rejected, RefusedTables: o.RefusedTables, Remedy: o.Remedy,
+	}}
+}
+
+// refuseTables asks a producer to send a batch again later, because there is no room for any of its
+// tables.
+func refuseTables(o source.Outcome) response {
+	r := busy("there is no room for the tables of this batch: " + o.Remedy)
+	r.retryAfter = 10 * time.Second
+	r.body.RefusedTables, r.body.Remedy = o.RefusedTables, o.Remedy
+	return r
 }
 
 func duplicate() response {

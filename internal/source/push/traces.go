@@ -42,7 +42,11 @@ func (b *body) rejectedSpans() (n int64, why string) {
 			reasons = append(reasons, fmt.Sprintf("%s %d", reason, b.Rejected[reason]))
 		}
 	}
-	return n, "spans were not counted: " + strings.Join(reasons, ", ")
+	why = "spans were not counted: " + strings.Join(reasons, ", ")
+	if b.Remedy != "" {
+		why += "; for tables without room, " + b.Remedy
+	}
+	return n, why
 }
 
 // countSpans counts the spans of a request that is stored.

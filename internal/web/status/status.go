@@ -281,7 +281,7 @@ func NewCollectorState(w store.Writer, now time.Time) CollectorState {
 		c.Notes = append(c.Notes, "It rejects many samples: see below.")
 	}
 	if n := len(w.RefusedTables); n > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("It has no room for %d more tables. Raise its setting collect.tables, or leave samples out.", n))
+		c.Notes = append(c.Notes, fmt.Sprintf("It has no room for %d more tables. Raise collect.tables, or leave samples out.", n))
 	}
 	if w.Reading != nil {
 		for _, user := range w.Reading.FullUsers {
