@@ -26,6 +26,7 @@ func TestNamesOfTables(t *testing.T) {
 		t.Errorf("the flags that take names are %q: check each, or write the reason why it takes any", got)
 	}
 	freeSettings := map[string]string{
+		"collect.tables": "a number",
 		"streams.tables": "DynamoDB refuses an unknown table, and readiness says so",
 		"keys":           "a secret", "policy.keys": "how keys are kept", "tables.NAME.keys": "how keys are kept",
 		"kafka.tls.key_file":        "a file",

@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/pprof"
+	"slices"
 	"testing"
 	"time"
 
@@ -126,6 +127,42 @@ func TestMoreTablesThanMemory(t *testing.T) {
 	}
 	if l := judge.LimitsOf(1 << 30); l.Tables != 16384 || l.Keys != 20_000 || l.OpenKeys != 2<<20 {
 		t.Errorf("1 GiB is for %+v, not for what docs/CONFIGURATION.md says", l)
+	}
+}
+
+// TestAFloodOfTablesDisplacesNoView: in the second hour a flood of new tables comes before the
+// tables of the first. These keep their views, and so does a table with an open finding, though it
+// had no samples in the first hour.
+func TestAFloodOfTablesDisplacesNoView(t *testing.T) {
+	t.Parallel()
+	s := newState(verdict.Options{MaxKeys: 1000, Tables: 4})
+	hour := time.Now().Truncate(time.Hour).Unix()
+	must(t, s.Restore([]detect.Finding{{
+		Kind: detect.HotKeyWrite, Fingerprint: "f", State: detect.Firing, KeyRef: detect.KeyRef{Target: sample.Target{Table: "harmed"}, KeyType: "S", Key: "k"},
+		FirstSeen: time.Unix(hour, 0), LastSeen: time.Unix(hour, 0),
+	}}, nil))
+	seq := int64(0)
+	count := func(second int64, names ...string) {
+		shard, delta := sketch.NewShard(sketch.Config{Seed: 1}), sketch.NewDelta(sketch.Config{Seed: 1})
+		for _, name := range names {
+			must(t, shard.Add(&sample.Record{Time: second * 1000, Table: name, PK: sample.KeyString("k"), Op: sample.UpdateItem, WCU: 1000, Rate: 1, N: 1}))
+		}
+		shard.Seal(delta)
+		seq++
+		judgeDelta(t, s, fold.NewDelta("w", seq, delta), second)
+	}
+	count(hour, "orders", "users")
+	for i := range int64(20) {
+		count(hour+3600+i, fmt.Sprint("flood-", i), fmt.Sprint("other-flood-", i))
+	}
+	count(hour+3620, "orders", "users", "harmed")
+	count(hour+3600+700, "orders", "users", "harmed")
+	var names []string
+	for _, v := range s.Views.Tables() {
+		names = append(names, v.Table)
+	}
+	if len(names) != 4 || !slices.Contains(names, "orders") || !slices.Contains(names, "users") || !slices.Contains(names, "harmed") || !s.Views.Full() {
+		t.Errorf("the tables with a view are %q, want orders, users, harmed and one of the flood", names)
 	}
 }
 

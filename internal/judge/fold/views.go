@@ -1,8 +1,11 @@
 package fold
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"iter"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -28,9 +31,10 @@ const (
 type Views struct {
 	most    int // tables and indexes of an hour; 0 for no bound
 	policy  func(detect.Target) detect.Policy
-	hours   map[int64]*hourView // by the hour's beginning
-	newest  int64               // second
-	dirty   time.Time           // the database's time at the first second not written
+	open    iter.Seq[sample.Target] // with findings that are not resolved
+	hours   map[int64]*hourView     // by the hour's beginning
+	newest  int64                   // second
+	dirty   time.Time               // the database's time at the first second not written
 	written bool
 	growing map[sample.Target]growing
 	// kept are the times of the previous judge's stored views: a new judge does not
@@ -61,6 +65,9 @@ type hourView struct {
 	totals map[sample.Target]*detect.Table
 	first  int64 // second that was observed
 	full   bool  // there was no room for some table or index
+	// known keep their places, at most as many as there are. new is the number of others.
+	known map[sample.Target]bool
+	new   int
 }
 
 // growing are a target's growing keys, as of an hour.
@@ -70,10 +77,10 @@ type growing struct {
 }
 
 // NewViews returns no views, with room for so many tables and indexes, 0 for any number,
-// whose keys are judged by a policy.
-func NewViews(most int, policy func(detect.Target) detect.Policy) *Views {
+// whose keys are judged by a policy. The open ones keep their places when they are many.
+func NewViews(most int, policy func(detect.Target) detect.Policy, open iter.Seq[sample.Target]) *Views {
 	return &Views{
-		most: most, policy: policy,
+		most: most, policy: policy, open: open,
 		hours: make(map[int64]*hourView), growing: make(map[sample.Target]growing), kept: make(map[sample.Target]span), shown: make(map[sample.Target]shownDesign),
 	}
 }
@@ -86,7 +93,7 @@ func (v *Views) hour(second int64) *hourView {
 		if hour < heat.HourOf(v.newest) {
 			return nil
 		}
-		h = &hourView{census: keydesign.NewCensus(), totals: make(map[sample.Target]*detect.Table), first: math.MaxInt64}
+		h = &hourView{census: keydesign.NewCensus(), totals: make(map[sample.Target]*detect.Table), first: math.MaxInt64, known: v.known(hour)}
 		v.hours[hour] = h
 	}
 	return h
@@ -148,9 +155,31 @@ func (v *Views) view(h *hourView, of sample.Target) *detect.View {
 	return nil
 }
 
+// known returns the tables and indexes that keep their places in an hour that begins: those with
+// findings, then those of the hour before, then those with stored views, the newest first.
+func (v *Views) known(hour int64) map[sample.Target]bool {
+	if v.most == 0 {
+		return nil
+	}
+	all := slices.Collect(v.open)
+	if before := v.hours[hour-3600]; before != nil {
+		all = slices.AppendSeq(all, maps.Keys(before.totals))
+	}
+	all = append(all, slices.SortedFunc(maps.Keys(v.kept), func(a, b sample.Target) int {
+		return cmp.Or(cmp.Compare(v.kept[b].to, v.kept[a].to), a.Compare(b))
+	})...)
+	known := make(map[sample.Target]bool)
+	for _, of := range all {
+		if len(known) < v.most {
+			known[of] = true
+		}
+	}
+	return known
+}
+
 // hasRoom reports whether an hour has, or can take, a table or index.
 func (v *Views) hasRoom(h *hourView, of sample.Target) bool {
-	return v.most == 0 || h.totals[of] != nil || len(h.totals) < v.most
+	return v.most == 0 || h.totals[of] != nil || h.known[of] || h.new < v.most-len(h.known)
 }
 
 // Full reports whether the newest hour had no room for some table or index, whose keys
@@ -165,7 +194,9 @@ func (h *hourView) add(at sample.Target, w *sketch.Window) {
 	t := h.totals[at]
 	if t == nil {
 		t = &detect.Table{Target: at}
-		h.totals[at] = t
+		if h.totals[at] = t; !h.known[at] {
+			h.new++
+		}
 	}
 	t.Seconds++
 	served := detect.Sub(w.Total.Load, w.Total.Throttled)

@@ -12,7 +12,7 @@ import (
 // verdict on the key design; a changed verdict waits for a minute, whatever fires.
 func TestAVerdictFollowsItsEvidence(t *testing.T) {
 	t.Parallel()
-	views := fold.NewViews(0, func(detect.Target) detect.Policy { return detect.DefaultPolicy() })
+	views := fold.NewViews(0, func(detect.Target) detect.Policy { return detect.DefaultPolicy() }, nil)
 	begin := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 	for _, step := range []struct {
 		says    string

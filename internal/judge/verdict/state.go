@@ -123,7 +123,7 @@ func NewState(o Options, seed uint64, cursors map[string]int64) *State {
 		known: newKnown(), draft: newDraft(), unresolved: newUnresolved(), open: make(map[string]bool), cursors: cursors, seed: seed,
 		pipeline: pipeline.NewWatch(o.Pipeline), forecasts: make(map[string]keyForecast), rows: make(map[string][]store.HourPeak),
 	}
-	s.Views = fold.NewViews(o.Tables, s.policy)
+	s.Views = fold.NewViews(o.Tables, s.policy, s.unresolved.targets)
 	s.board = board.New(board.Options{Policy: o.Policy, Facts: s.FactsOf, Partitions: s.partitionsOf, Keys: o.Keys, KeyBytes: o.KeyBytes})
 	return s
 }

@@ -32,6 +32,15 @@ func subjectOf(f *detect.Finding) subject {
 	return subject{f.Kind, f.Table, f.Index, f.KeyType, string(f.Key)}
 }
 
+// targets yields the tables and indexes with findings, one for each finding.
+func (u *unresolved) targets(yield func(detect.Target) bool) {
+	for _, f := range u.findings {
+		if !yield(f.Target) {
+			return
+		}
+	}
+}
+
 // record takes over a finding's state.
 func (u *unresolved) record(f *detect.Finding) {
 	of := subjectOf(f)
