@@ -1,6 +1,8 @@
 package sketch
 
 import (
+	"slices"
+
 	"github.com/zeebo/xxh3"
 
 	"github.com/keyheat/keyheat/sample"
@@ -79,12 +81,7 @@ func (s *Shard) AddCaller(r *sample.Record) error {
 
 // isLive reports whether a live second belongs to the minute.
 func (s *Shard) isLive(minute int64) bool {
-	for _, sec := range s.ring {
-		if sec.live && front.MinuteStart(sec.at) == minute {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.ring[:], func(sec *second) bool { return sec.live && front.MinuteStart(sec.at) == minute })
 }
 
 // keyHash returns the key's hash for the front, the count-min sketch and the HyperLogLog. seed
@@ -164,14 +161,14 @@ func (s *Shard) PlaceKeys(isPlaced func(sample.Target) bool) {
 }
 
 // Know chooses the tables that keep their place: new ones cannot take it from them. At least a
-// quarter of the room stays for new tables, which share it by sender: see [Shard.From]. The
+// quarter of the room stays for new tables, which share it by sender: see [Shard.SetSender]. The
 // shard keeps the map, so do not change it.
 func (s *Shard) Know(tables map[sample.Target]bool) { s.tables.Know(tables) }
 
-// From names the sender of the records from here on. Each sender has an equal part of the room
+// SetSender names the sender of the records from here on. Each sender has an equal part of the room
 // for new tables, from the Seal after its first new table on. Parts that nobody needs go to the
 // others.
-func (s *Shard) From(sender string) { s.tables.From(sender) }
+func (s *Shard) SetSender(sender string) { s.tables.SetSender(sender) }
 
 // Over is a key that certainly exceeds [Config.Limit] in a second.
 type Over struct {

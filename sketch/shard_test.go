@@ -146,7 +146,7 @@ func TestTablesAreBounded(t *testing.T) {
 func tableRound(s *sketch.Shard, senders map[string][]string) (refused map[string]int) {
 	refused = map[string]int{}
 	for _, sender := range slices.Sorted(maps.Keys(senders)) {
-		s.From(sender)
+		s.SetSender(sender)
 		for _, name := range senders[sender] {
 			r := write(start, "k", 1)
 			r.Table = name

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/internal/daemon"
@@ -130,7 +131,7 @@ func (p *partition) fold(ctx context.Context, b source.Batch, now time.Time) err
 // outcome. The caller holds the shard's lock.
 func (p *partition) count(b source.Batch) {
 	p.handler.sender = p.sender(b)
-	p.shard.sketch.From(p.handler.sender)
+	p.shard.sketch.SetSender(p.handler.sender)
 	if b.Outcome == nil {
 		p.handler.handle(b.Messages)
 	} else {
@@ -153,6 +154,14 @@ func (p *partition) count(b source.Batch) {
 			PartitionID: store.PartitionID{Source: p.id.Source, Name: m.Name}, From: m.From, To: m.To, Mark: mark,
 		})
 	}
+}
+
+// sender returns who sent a batch: the user, or for a log the topic or table that it is part of.
+func (p *partition) sender(b source.Batch) string {
+	if b.User != "" {
+		return "user " + b.User
+	}
+	return p.id.Name[:max(0, strings.LastIndexByte(p.id.Name, '/'))]
 }
 
 // advance moves the watermark and the clock behind a batch that was read at a time of this

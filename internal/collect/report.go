@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -122,6 +124,35 @@ func (c *Collector) placeKeys(ctx context.Context) {
 	for _, s := range c.shards {
 		s.mu.Lock()
 		s.sketch.PlaceKeys(isPlaced)
+		s.mu.Unlock()
+	}
+}
+
+// knowTables has the sketches keep the places of the tables in the settings, and of the store's
+// oldest tables: a flood of new ones can displace none of them, also once they are stored. A
+// failure leaves the places as they are.
+func (c *Collector) knowTables(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, c.config.CommitInterval)
+	defer cancel()
+	most := cmp.Or(c.config.Sketch.Tables, sketch.DefaultTables) * 3 / 4
+	oldest, err := c.store.OldestTargets(ctx, most)
+	if err != nil {
+		c.log.Debug("read the oldest tables", "error", err)
+		return
+	}
+	known := make(map[sample.Target]bool)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, all := range [][]sample.Target{c.config.Tables, oldest} {
+		for _, t := range all {
+			if len(known) < most {
+				known[t] = true
+			}
+		}
+	}
+	for _, s := range c.shards {
+		s.mu.Lock()
+		s.sketch.Know(known)
 		s.mu.Unlock()
 	}
 }

@@ -6,12 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
 var producers = []obligation{
 	{"a producer's batch is stored once", producerOnce},
 	{"a producer that sent nothing for long is forgotten", producerForgotten},
+	{"the oldest tables are the first stored", oldestTargets},
 	{"the producers that have been idle the longest give way", producerRoom},
 }
 
@@ -71,4 +73,15 @@ func producerRoom(t *testing.T, s *store.Store) {
 	equal(t, "room when all give way", room("user@ärger%/", 1, idle), int64(0))
 	equal(t, "name of the second choice", value[store.Position](t)(s.Producer(t.Context(), "x", "user@b/0")).Name, "user@b/0")
 	equal(t, "name of a new one", value[store.Position](t)(s.Producer(t.Context(), "x", "y")).Name, "x")
+}
+
+func oldestTargets(t *testing.T, s *store.Store) {
+	var want []sample.Target
+	for _, name := range []string{"users", "carts", "orders"} {
+		of := sample.Target{Account: "123456789012", Region: "eu-west-1", Table: name}
+		must(t, s.PutTableFacts(t.Context(), of, []byte(`{}`)))
+		want = append(want, of)
+	}
+	equal(t, "all", value[[]sample.Target](t)(s.OldestTargets(t.Context(), 10)), want)
+	equal(t, "the oldest two", value[[]sample.Target](t)(s.OldestTargets(t.Context(), 2)), want[:2])
 }

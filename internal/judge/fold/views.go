@@ -93,7 +93,7 @@ func (v *Views) hour(second int64) *hourView {
 		if hour < heat.HourOf(v.newest) {
 			return nil
 		}
-		h = &hourView{census: keydesign.NewCensus(), totals: make(map[sample.Target]*detect.Table), first: math.MaxInt64, known: v.known(hour)}
+		h = &hourView{census: keydesign.NewCensus(), totals: make(map[sample.Target]*detect.Table), first: math.MaxInt64, known: v.chooseKnown(hour)}
 		v.hours[hour] = h
 	}
 	return h
@@ -155,9 +155,9 @@ func (v *Views) view(h *hourView, of sample.Target) *detect.View {
 	return nil
 }
 
-// known returns the tables and indexes that keep their places in an hour that begins: those with
+// chooseKnown returns the tables and indexes that keep their places in an hour that begins: those with
 // findings, then those of the hour before, then those with stored views, the newest first.
-func (v *Views) known(hour int64) map[sample.Target]bool {
+func (v *Views) chooseKnown(hour int64) map[sample.Target]bool {
 	if v.most == 0 {
 		return nil
 	}

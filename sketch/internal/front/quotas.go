@@ -45,14 +45,14 @@ func newQuotas(most int) quotas {
 // room is how many new tables there may be.
 func (q *quotas) room() int { return q.most - min(len(q.known), q.most*3/4) }
 
-func (q *quotas) from(sender string) {
+func (q *quotas) setSender(sender string) {
 	if sender != q.sender {
 		q.sender = strings.Clone(sender)
 	}
 }
 
-// of returns the quota of a sender.
-func (q *quotas) of(sender string) *quota {
+// find returns the quota of a sender.
+func (q *quotas) find(sender string) *quota {
 	s := q.senders[sender]
 	if s == nil && len(q.senders) >= maxSenders {
 		sender = "" // they share one
@@ -70,7 +70,7 @@ func (q *quotas) take(name sample.Target, others int) bool {
 	if q.known[name] {
 		return others < q.most
 	}
-	s := q.of(q.sender)
+	s := q.find(q.sender)
 	if others >= q.most || q.taken >= q.room() || s.taken >= q.part {
 		s.greedy = quotaRounds
 		return false
@@ -117,7 +117,7 @@ func (q *quotas) keep(name sample.Target, sender string) bool {
 	if q.known[name] {
 		return true
 	}
-	s := q.of(sender)
+	s := q.find(sender)
 	if q.taken >= q.room() || s.taken >= q.part {
 		return false
 	}

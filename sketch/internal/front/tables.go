@@ -106,8 +106,8 @@ func (t *Tables) add(n sample.Target) uint16 {
 // Know chooses the tables that keep their place.
 func (t *Tables) Know(tables map[sample.Target]bool) { t.quotas.known = tables }
 
-// From names the sender of the next records.
-func (t *Tables) From(sender string) { t.quotas.from(sender) }
+// SetSender names the sender of the next records.
+func (t *Tables) SetSender(sender string) { t.quotas.setSender(sender) }
 
 // Evict frees the numbers of tables without load since the last Evict, if more than half of the
 // numbers are taken. Otherwise a job that creates a table every hour would use up all numbers.

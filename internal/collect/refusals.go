@@ -1,56 +1,15 @@
 package collect
 
 import (
-	"cmp"
-	"context"
 	"fmt"
 	"hash/fnv"
 	"strings"
 
-	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sketch"
 )
 
 // TablesRemedy is what helps when samples name more tables than a collector keeps apart.
 const TablesRemedy = "raise collect.tables of the collectors, or look for a producer that makes up table names"
-
-// knowTables has the sketches keep the places of the tables in the settings, and of the store's
-// oldest tables: a flood of new ones can displace none of them, also once they are stored. A
-// failure leaves the places as they are.
-func (c *Collector) knowTables(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, c.config.CommitInterval)
-	defer cancel()
-	most := cmp.Or(c.config.Sketch.Tables, sketch.DefaultTables) * 3 / 4
-	oldest, err := c.store.OldestTargets(ctx, most)
-	if err != nil {
-		c.log.Debug("read the oldest tables", "error", err)
-		return
-	}
-	known := make(map[sample.Target]bool)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, all := range [][]sample.Target{c.config.Tables, oldest} {
-		for _, t := range all {
-			if len(known) < most {
-				known[t] = true
-			}
-		}
-	}
-	for _, s := range c.shards {
-		s.mu.Lock()
-		s.sketch.Know(known)
-		s.mu.Unlock()
-	}
-}
-
-// sender returns who sent a batch: the user, or for a log the topic or table that it is part of.
-func (p *partition) sender(b source.Batch) string {
-	if b.User != "" {
-		return "user " + b.User
-	}
-	return p.id.Name[:max(0, strings.LastIndexByte(p.id.Name, '/'))]
-}
 
 // refusal are the samples of a table that a collector has no room for.
 type refusal struct {
