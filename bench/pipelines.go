@@ -328,6 +328,7 @@ func (*nowhere) StartWriter(context.Context, store.Writer) error                
 func (*nowhere) Now(context.Context) (time.Time, error)                         { return time.Now(), nil }
 func (*nowhere) ReportWriter(context.Context, string, store.WriterStatus) error { return nil }
 func (*nowhere) StopWriter(context.Context, string) error                       { return nil }
+func (*nowhere) OldestTargets(context.Context, int) ([]sample.Target, error)    { return nil, nil }
 func (*nowhere) StreamedTables(context.Context) ([]sample.Target, error)        { return nil, nil }
 func (*nowhere) IsCommitted(context.Context, string, int64) (bool, error)       { return true, nil }
 func (*nowhere) Watermarks(context.Context) ([]store.Watermark, error)          { return nil, nil }
