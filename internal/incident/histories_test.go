@@ -305,7 +305,7 @@ func (h *history) step(before detect.Incident, e *incident.Evidence) {
 		over = e.LastSeen
 	}
 	h.take(incident.Step(before, incident.Input{
-		Evidence: e, OverSince: over, Policy: h.policy, PageWithin: pageWithin, Now: h.now(),
+		Evidence: e, OverSince: over, Policy: h.policy, PageWithin: pageWithin, Now: h.now(), Settled: began.Add(time.Duration(h.judged) * time.Second),
 		Silenced: func(*detect.Incident) *detect.Silenced {
 			if h.second < h.silence {
 				return &detect.Silenced{By: "s"}

@@ -25,6 +25,8 @@ type Input struct {
 	// Receivers returns the receivers whose filters take the incident.
 	Receivers func(*detect.Incident) []string
 	Now       time.Time
+	// Settled is the event time up to which all load is known.
+	Settled time.Time
 }
 
 // Telling is a message about an incident to one receiver.
@@ -238,8 +240,8 @@ func (m *machine) news() (note detect.Note, due bool) {
 	held := m.before.State == detect.Firing && (told == nil || detect.Rank(told.Severity) < detect.Rank(m.before.Severity))
 	goesOn := m.after.LastSeen.After(m.before.LastSeen) // a load that has stopped gets its end, and no update
 	switch {
-	case held && !goesOn:
-		return detect.Note{}, false // it is told if it is seen again
+	case held && m.hasStopped():
+		return detect.Note{}, false // it is sent if it is seen again
 	case held && m.before.Silenced != nil:
 		return detect.Note{Code: detect.NoteSilenceEnded}, true
 	case held:
@@ -254,6 +256,14 @@ func (m *machine) news() (note detect.Note, due bool) {
 		return detect.Note{Code: detect.NoteRepeated}, true
 	}
 	return detect.Note{}, false
+}
+
+// stopsAfter is for how long, in event time, a load must not have been seen to have stopped.
+const stopsAfter = detect.HarmOf * time.Second
+
+// hasStopped reports whether a load is over though its findings are not yet.
+func (m *machine) hasStopped() bool {
+	return m.after.Cause != detect.CausePipeline && m.Settled.Sub(m.after.LastSeen) > stopsAfter
 }
 
 // tellNew sends the beginning to receivers that are new in the settings.

@@ -114,7 +114,7 @@ func (l look) input(policy detect.Policy, before *detect.Incident) incident.Inpu
 		over = e.LastSeen
 	}
 	return incident.Input{
-		Evidence: e, OverSince: over, Undecided: l.undecided, Policy: policy, PageWithin: 2 * time.Minute, Now: began.Add(time.Duration(l.at) * time.Second),
+		Evidence: e, OverSince: over, Undecided: l.undecided, Policy: policy, PageWithin: 2 * time.Minute, Now: began.Add(time.Duration(l.at) * time.Second), Settled: began.Add(time.Duration(l.at) * time.Second),
 		Silenced: func(*detect.Incident) *detect.Silenced {
 			if l.silenced {
 				return &detect.Silenced{By: "s"}

@@ -53,7 +53,7 @@ func (s *State) step(before incidentRecord, e *incident.Evidence, now time.Time)
 		}
 	}
 	out := incident.Step(before.Incident, incident.Input{
-		Evidence: e, OverSince: s.overSince(&before.Incident, e), Policy: policy, PageWithin: s.options.PageWithin, Now: now,
+		Evidence: e, OverSince: s.overSince(&before.Incident, e), Policy: policy, PageWithin: s.options.PageWithin, Now: now, Settled: time.Unix(s.settled, 0),
 		Undecided: f.finding.Kind != "" && answer.New(&f.finding).Healing.Outlook == answer.Open,
 		Silenced:  func(i *detect.Incident) *detect.Silenced { return s.Silences.Match(i, &f.finding) },
 		Receivers: s.receivers,

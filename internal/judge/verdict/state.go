@@ -266,14 +266,21 @@ func (s *State) Observe(closing []fold.Instant, h fold.Horizon, now time.Time) (
 const outage = 45 * time.Second
 
 // supposeLate expects samples of an outage to come as late as it lasted: producers over HTTP
-// send them again once a collector is back, and its clock is ahead of them.
+// send them again once a collector is back, and its clock is ahead of them. Samples that came
+// with it are not awaited.
 func (s *State) supposeLate(h fold.Horizon, now time.Time) {
 	step := min(h.Complete, now.Unix()) - s.complete
 	if s.complete <= 0 || step < int64(outage/time.Second) || now.Sub(s.advanced) < outage {
 		return
 	}
+	came := make(map[detect.Target]bool) // with the step
+	for _, at := range s.Windows.Oldest() {
+		if at.Second >= s.complete && at.Second < s.complete+step/2 {
+			came[at.Target] = true
+		}
+	}
 	for _, f := range s.unresolved.findings {
-		if seconds := min(step, detect.Horizon); seconds > s.late.Seconds(f.Target) {
+		if seconds := min(step, detect.Horizon); !came[f.Target] && seconds > s.late.Seconds(f.Target) {
 			s.late.Suppose(f.Target, seconds, now)
 			s.board.SetLate(f.Target, seconds)
 		}
