@@ -191,7 +191,9 @@ func (s *truth) checkFindings(t *testing.T, findings []found) {
 			}
 		case peak > 1010:
 			over++
-			if f.OverSeconds == 0 || f.Severity != "critical" {
+			// A single second up to a tenth above the limit, without a refusal, is a warning.
+			mild := peak <= 1100 && f.OverSeconds == 1 && f.Severity == "warning"
+			if f.OverSeconds == 0 || f.Severity != "critical" && !mild {
 				t.Errorf("%s peaks at %d and is found as %+v", key, peak, f)
 			}
 		case f.OverSeconds > 0:
