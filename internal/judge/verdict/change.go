@@ -51,7 +51,7 @@ func (s *State) setIncident(row *store.Incident) error {
 	if err := json.Unmarshal(row.Document, &i.Incident); err != nil {
 		return fmt.Errorf("stored incident %s: %w", row.ID, err)
 	}
-	if i.Told == nil && len(i.Notified) > 0 { // stored before 0.3.0
+	if i.Told == nil && len(i.Notified) > 0 { // stored by a version without Told
 		i.Told = &detect.Told{At: i.OpenedAt, Severity: i.Severity, Cause: i.Cause, Root: i.Root}
 	}
 	s.known.incidents[row.ID] = i
@@ -166,14 +166,16 @@ func rose(from detect.Severity) detect.Note {
 
 func worse(a, b detect.Severity) bool { return a == detect.Critical && b == detect.Warning }
 
-// MaxKnown bounds the remembered stored findings. Forgotten ones are loaded again.
+// MaxKnown bounds the remembered stored findings that are not of open incidents. Forgotten
+// ones are loaded again.
 const MaxKnown = 64 << 10
 
-// apply takes over a written draft.
-func (k known) apply(d *draft) {
+// apply takes over a written draft. Beyond MaxKnown it forgets all but the open incidents and
+// their findings, without which these could not end.
+func (k known) apply(d *draft, open map[string]bool) {
 	if max(len(k.findings), len(k.incidents), len(k.missing)) > MaxKnown {
-		clear(k.findings)
-		clear(k.incidents)
+		maps.DeleteFunc(k.findings, func(_ string, f stored) bool { return !open[f.finding.Incident] })
+		maps.DeleteFunc(k.incidents, func(id string, _ incidentRecord) bool { return !open[id] })
 		clear(k.missing)
 	}
 	maps.Copy(k.findings, d.after.findings)

@@ -35,7 +35,7 @@ func (s *State) Unknown() []string {
 // [State.Unknown] and [State.Unforeseen] must be loaded before.
 func (s *State) Compare(now time.Time) error {
 	observations := s.observations
-	s.observations, s.now = nil, now
+	s.observations = nil
 	defer clear(s.rows)
 	for len(observations) > 0 {
 		moment := observations[:1+slices.IndexFunc(observations, func(o observation) bool { return o.last })]
@@ -64,7 +64,7 @@ func (s *State) compareMoment(moment []observation, now time.Time) error {
 		}
 	}
 	for _, merged := range m.Merged {
-		if err := s.merge(merged.From, merged.Into); err != nil {
+		if err := s.merge(merged.From, merged.Into, now); err != nil {
 			return err
 		}
 	}

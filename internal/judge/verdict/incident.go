@@ -58,7 +58,7 @@ func (s *State) step(before incidentRecord, e *incident.Evidence, now time.Time)
 		Silenced:  func(i *detect.Incident) *detect.Silenced { return s.Silences.Match(i, &f.finding) },
 		Receivers: s.receivers,
 	})
-	return s.take(out, before)
+	return s.take(out, before, now)
 }
 
 func (s *State) receivers(i *detect.Incident) []string {
@@ -69,10 +69,10 @@ func (s *State) receivers(i *detect.Incident) []string {
 }
 
 // take drafts the outcome of a step: the history, the messages and the incident.
-func (s *State) take(out incident.Outcome, before incidentRecord) error {
+func (s *State) take(out incident.Outcome, before incidentRecord, now time.Time) error {
 	i := &out.After
 	for _, entry := range out.History {
-		s.draft.stepIncident(i, entry, s.now)
+		s.draft.stepIncident(i, entry, now)
 	}
 	if err := s.tell(i, out.Tell); err != nil {
 		return err
@@ -110,14 +110,14 @@ func (s *State) overSince(before *detect.Incident, e *incident.Evidence) (at tim
 }
 
 // merge drafts the end of an incident that another one continues.
-func (s *State) merge(from, into string) error {
+func (s *State) merge(from, into string, now time.Time) error {
 	before, known := s.incident(from)
 	other, has := s.incident(into)
 	if !known || !has || before.State == detect.Resolved {
 		return nil
 	}
-	s.draft.stepIncident(&other.Incident, incident.Entry{From: other.State, Note: detect.Note{Code: detect.NoteContinues, About: from}}, s.now)
-	return s.take(incident.Merge(before.Incident, into, s.now), before)
+	s.draft.stepIncident(&other.Incident, incident.Entry{From: other.State, Note: detect.Note{Code: detect.NoteContinues, About: from}}, now)
+	return s.take(incident.Merge(before.Incident, into, now), before, now)
 }
 
 // endLost drafts the end of the open incidents that have no open finding any more: their

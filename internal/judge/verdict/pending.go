@@ -69,7 +69,7 @@ func (s *State) MarkWritten(p Pending) {
 	if p.Seen != nil {
 		s.Seen.MarkWritten()
 	}
-	s.known.apply(s.draft)
+	s.known.apply(s.draft, s.open)
 	s.draft = newDraft()
 	maps.Copy(s.cursors, p.Cursors)
 }

@@ -79,10 +79,8 @@ type State struct {
 	// unresolved are the findings that are not resolved, and open the IDs of the incidents.
 	unresolved unresolved
 	open       map[string]bool
-	// settled is the newest second up to which all load is known, and now the time of the
-	// present comparison.
+	// settled is the newest second up to which all load is known.
 	settled int64
-	now     time.Time
 	// observations are the board's findings that are not in the draft yet.
 	observations []observation
 	// Gaps are the newest ones, the newest first.
