@@ -22,7 +22,7 @@ type Silence struct {
 	ID string `json:"id"`
 	// State is the silence's when it was read.
 	State string `json:"state"`
-	// Matchers choose the incidents, in package routing's words.
+	// Matchers choose the incidents, in package silence's words.
 	Matchers []string `json:"matchers"`
 	// StartsAt is when it begins, EndsAt when it is over.
 	StartsAt time.Time `json:"starts_at"`
