@@ -36,10 +36,10 @@ func (t *tx) settle(ctx context.Context, route string, incidents []string) error
 	all, err := selectAll(ctx, t, (*waiting).fields, `
 		SELECT n.id, n.incident, n.event, n.reached, COALESCE((
 			SELECT told.event <> 'resolved' FROM notifications AS told
-			WHERE told.route = n.route AND told.incident = n.incident AND (told.state = 'delivered' OR told.state = 'dead' AND told.reached)
+			WHERE told.route = n.route AND told.incident = n.incident AND told.state <> 'pending' AND (told.state = 'delivered' OR told.state = 'dead' AND told.reached)
 			ORDER BY told.ordinal DESC LIMIT 1), FALSE)
 		FROM notifications AS n
-		WHERE n.route = $1 AND n.state = 'pending' AND n.incident IN (VALUES `+placeholdersFrom(2, len(incidents), 1)+`)
+		WHERE n.route = $1 AND n.state = 'pending' AND n.incident IN `+placeholdersFrom(2, 1, len(incidents))+`
 		ORDER BY n.incident, n.ordinal`, append([]any{route}, texts(incidents)...)...)
 	if err != nil {
 		return err

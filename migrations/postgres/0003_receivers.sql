@@ -11,7 +11,6 @@ ALTER TABLE notifications DROP COLUMN fallback;
 -- are no longer pending.
 ALTER TABLE notifications ADD COLUMN flow TEXT NOT NULL DEFAULT '';
 ALTER TABLE notifications ADD COLUMN turn BIGINT NOT NULL DEFAULT 0;
-DROP INDEX notifications_incident;
-CREATE INDEX notifications_incident ON notifications (route, incident, ordinal);
+CREATE INDEX notifications_told ON notifications (route, incident, ordinal) WHERE state <> 'pending';
 CREATE INDEX notifications_turn ON notifications (route, attempts, turn, ordinal) WHERE state = 'pending';
 CREATE INDEX notifications_flow ON notifications (route, flow, turn) WHERE state = 'pending';
