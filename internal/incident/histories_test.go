@@ -36,7 +36,7 @@ func TestHistories(t *testing.T) {
 				h := newHistory(seed)
 				if h.play(); len(h.faults) > 0 {
 					select {
-					case failed <- fmt.Sprintf("history %d:\n%s\n%s", seed, strings.Join(h.log, "\n"), strings.Join(h.faults, "\n")):
+					case failed <- fmt.Sprintf("history %d:\n%s\n%s", seed, h.story(), strings.Join(h.faults, "\n")):
 					default:
 					}
 				}
@@ -83,8 +83,9 @@ type history struct {
 	incidents map[string]*detect.Incident
 	// known is the last event that each receiver has of each incident.
 	known  map[string]string
-	fired  map[string]int // since when an incident fires without a harmful second
-	log    []string
+	fired  map[string]int   // since when an incident fires without a harmful second
+	buffer []detect.Finding // of found, used again
+	log    []func() string  // written out for a failure alone
 	faults []string
 }
 
@@ -106,14 +107,24 @@ func newHistory(seed uint64) *history {
 }
 
 func (h *history) note(format string, args ...any) {
-	h.log = append(h.log, fmt.Sprintf("%4d ", h.second)+fmt.Sprintf(format, args...))
+	second := h.second
+	h.log = append(h.log, func() string { return fmt.Sprintf("%4d "+format, append([]any{second}, args...)...) })
+}
+
+// story is what happened, a line each.
+func (h *history) story() string {
+	var b strings.Builder
+	for _, line := range h.log {
+		b.WriteString(line() + "\n")
+	}
+	return b.String()
 }
 
 func (h *history) fault(format string, args ...any) {
 	h.faults = append(h.faults, fmt.Sprintf("second %d: ", h.second)+fmt.Sprintf(format, args...))
 }
 
-// play lets ten minutes pass in passes of ten seconds, and then a calm hour.
+// play lets ten minutes pass in passes of ten seconds, and then five calm minutes.
 func (h *history) play() {
 	for h.second < 600 {
 		h.change()
@@ -126,7 +137,7 @@ func (h *history) play() {
 	for _, k := range h.keys {
 		k.harm, k.until = 0, 100_000
 	}
-	for range 20 {
+	for range 10 {
 		h.pass(30)
 	}
 	for id, i := range h.incidents {
@@ -232,7 +243,8 @@ func (h *history) observe(k *key) {
 }
 
 // found returns what the board finds.
-func (h *history) found() (all []detect.Finding) {
+func (h *history) found() []detect.Finding {
+	all := h.buffer[:0]
 	for _, k := range h.keys {
 		if f := k.finding; !f.LastSeen.IsZero() {
 			if h.grouped {
@@ -241,6 +253,7 @@ func (h *history) found() (all []detect.Finding) {
 			all = append(all, f)
 		}
 	}
+	h.buffer = all
 	return all
 }
 
