@@ -32,6 +32,7 @@ func (b *Board) Findings() []detect.Finding {
 			found = append(found, judged...)
 		}
 	}
+	found = slices.DeleteFunc(slices.Clone(found), func(f detect.Finding) bool { return isOfOpenKeys(&f, found) })
 	callers := b.callersOf(found)
 	few := b.views.findings(b.options.Policy, b.isPresent)
 	b.advise(found, callers, few)
@@ -61,6 +62,24 @@ func (b *Board) Findings() []detect.Finding {
 		return cmp.Or(cmp.Compare(detect.Rank(y.Severity), detect.Rank(x.Severity)), cmp.Compare(y.Utilization, x.Utilization), strings.Compare(x.Fingerprint, y.Fingerprint))
 	})
 	return found
+}
+
+// isOfOpenKeys reports whether a full partition refuses mostly keys that have findings of their
+// own, which go on while they are refused, though their load has fallen.
+func isOfOpenKeys(f *detect.Finding, found []detect.Finding) bool {
+	if f.Kind != detect.HotPartition {
+		return false
+	}
+	share := 0.0
+	for _, refused := range f.RefusedKeys {
+		if slices.ContainsFunc(found, func(k detect.Finding) bool {
+			return k.Kind.OfKey() && k.Target == f.Target && k.Key == refused.Key && k.KeyType == refused.KeyType &&
+				k.Throttling != nil && !k.FirstSeen.After(f.FirstSeen) && (k.State == detect.Firing || k.State == detect.Resolved && !k.LastSeen.Before(f.LastSeen))
+		}) {
+			share += refused.Share
+		}
+	}
+	return share > 0.5
 }
 
 // completeFew adds the evidence of key findings to the findings about few key values. In

@@ -135,7 +135,8 @@ func TestRefusedShares(t *testing.T) {
 }
 
 // TestRefusalsGoOn: an incident is not over while requests are refused, though the load has
-// fallen, and is over a minute after the last one or the last sample.
+// fallen, and is over a minute after the last one or the last sample. Its partition is none
+// beside it.
 func TestRefusalsGoOn(t *testing.T) {
 	t.Parallel()
 	const fallen, quiet, silent = 60, 200, 250
@@ -149,6 +150,9 @@ func TestRefusalsGoOn(t *testing.T) {
 			}
 			refusedStory(t, rate, silent+2*detect.ResolveSeconds, loads, func(second int, found []detect.Finding) {
 				f := single(t, found, detect.HotKeyWrite)
+				if p := single(t, found, detect.HotPartition); p != nil {
+					t.Fatalf("sampled at %v, after %d s, beside the key: %+v", rate, second, p)
+				}
 				if second < quiet {
 					lastRefusal = int64(second)
 				}

@@ -375,10 +375,11 @@ func TestRestore(t *testing.T) {
 		if s.lost[1] > 0 || s.isLong() {
 			continue // settled at times of its own
 		}
-		if s.saturated > 0 && len(s.windows()) <= 3 {
-			continue // a plateau so young follows from the seconds that a judge replays
-		}
 		windows := s.windows()
+		refuses := slices.ContainsFunc(s.workloads, func(w workload) bool { return w.throttled > 0 })
+		if len(windows) <= 3 && (s.saturated > 0 || refuses) {
+			continue // a plateau or a refused share so young follows from the seconds that a judge replays
+		}
 		observe := func(b *board.Board, from, to int) {
 			for i := from; i < to; i++ {
 				b.Observe(windows[i])
