@@ -94,10 +94,9 @@ type Finding struct {
 	// on whether reads and writes share one budget. If Combined is above 1 and
 	// Utilization is not, throttling is possible.
 	Combined float64 `json:"combined"`
-	// Reason is the diagnosis: why the table will or will not heal itself. Ground is the
-	// evidence that decides it; empty if none is needed.
-	Reason Diagnosis `json:"reason"`
-	Ground Ground    `json:"ground"`
+	// Ground is why the table will or will not heal itself, or why that is unknown; empty
+	// where nothing can heal.
+	Ground Ground `json:"ground"`
 	// Title, Summary and Text are for people: one line, the cause, and all answers. They
 	// are written when a finding is read, and not stored.
 	Title   string `json:"title,omitempty"`

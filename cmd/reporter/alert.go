@@ -141,7 +141,7 @@ func testIncident(severity detect.Severity, policy func(detect.Target) detect.Po
 	peak := 1.5 * detect.Units(detect.Limit(detect.HotKeyWrite))
 	f.Peak.WCU = detect.Figure{Value: peak, Low: peak, High: peak}
 	f.Peak.At, f.Through = now, now
-	f.Reason, f.Shards = detect.Undetermined, 1
+	f.Shards = 1
 	f.Advice = []detect.Step{detect.NewStep(detect.FixKeepKey)}
 	i := detect.Incidents([]detect.Finding{f})[0]
 	i.FiredAt, i.Labels, i.RunbookURL = &now, map[string]string{notify.TestLabel: "true"}, policy(f.Target).Runbook(f.Kind)

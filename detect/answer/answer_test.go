@@ -25,7 +25,7 @@ type tell func(f *detect.Finding)
 
 func hot() *detect.Finding {
 	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("k"))
-	f.Severity, f.State, f.Reason, f.Ground = detect.Critical, detect.Firing, detect.Splittable, detect.GroundSplit
+	f.Severity, f.State, f.Ground = detect.Critical, detect.Firing, detect.GroundSplit
 	f.FirstSeen = time.Date(2026, 11, 24, 16, 55, 49, 0, time.UTC)
 	f.LastSeen = f.FirstSeen.Add(30 * time.Second)
 	f.Peak.WCU, f.Consumed.WCU = detect.Figure{Value: 1680, Low: 1680, High: 1680}, 1000
@@ -44,12 +44,9 @@ func kind(k detect.Kind) tell {
 	return func(f *detect.Finding) { f.Kind = k }
 }
 
-func reason(r detect.Diagnosis, g detect.Ground) tell {
-	return func(f *detect.Finding) { f.Reason, f.Ground = r, g }
+func ground(g detect.Ground) tell {
+	return func(f *detect.Finding) { f.Ground = g }
 }
-
-// open is a finding without a diagnosis.
-func open(g detect.Ground) tell { return reason(detect.Undetermined, g) }
 
 // shuffles is a job that writes keys in their order.
 func shuffles(f *detect.Finding) { f.Advice = []detect.Step{detect.NewStep(detect.FixShuffleInput)} }
@@ -63,7 +60,7 @@ func keys(f *detect.Finding) { f.Ground = detect.GroundKeys }
 
 // starved is a table or index with too little capacity.
 func starved(f *detect.Finding) {
-	f.Kind, f.Reason = detect.TableStarvation, detect.Starved
+	f.Kind = detect.TableStarvation
 }
 
 func unharmed(f *detect.Finding) { f.Throttling = nil }
@@ -95,21 +92,21 @@ func TestStories(t *testing.T) {
 		"it outlasts splits, and is refused":         {[]tell{long, refusedFor(sample.KeyRange)}, verdict{answer.OneKey, answer.SlowCallers, answer.No, answer.GroundNoSplit, shard}},
 		"it outlasts splits, and nothing is refused": {[]tell{long, unharmed}, verdict{answer.OneKey, answer.SlowCallers, answer.Unknown, answer.GroundSplitDone, shard}},
 		"it is over":                              {[]tell{resolved}, verdict{answer.OneKey, answer.Nothing, answer.Ended, "", shard}},
-		"no redesign while the verdict is open":   {[]tell{open(detect.GroundYoung)}, verdict{answer.OneKey, answer.SlowCallers, answer.Open, detect.GroundYoung, ""}},
-		"all seconds are judged in vain":          {[]tell{open(detect.GroundNotDecided)}, verdict{answer.OneKey, answer.SlowCallers, answer.Unknown, detect.GroundNotDecided, shard}},
-		"the load rises in several places":        {[]tell{open(detect.GroundPlaces)}, verdict{answer.OneKey, answer.SlowCallers, answer.Unknown, detect.GroundPlaces, shard}},
-		"it comes in bursts":                      {[]tell{open(detect.GroundBursts)}, verdict{answer.OneKey, answer.SlowCallers, answer.No, detect.GroundBursts, shard}},
-		"sort keys are hashed":                    {[]tell{open(detect.GroundHashedKeys)}, verdict{answer.OneKey, answer.SlowCallers, answer.Unknown, detect.GroundHashedKeys, shard}},
-		"no sort keys are sampled":                {[]tell{open(detect.GroundNoSortKeys)}, verdict{answer.OneKey, answer.SlowCallers, answer.Unknown, detect.GroundNoSortKeys, shard}},
-		"few requests are sampled":                {[]tell{open(detect.GroundFewSamples)}, verdict{answer.OneKey, answer.SlowCallers, answer.Unknown, detect.GroundFewSamples, shard}},
-		"requests carry the times of batches":     {[]tell{open(detect.GroundBatchTimes), func(f *detect.Finding) { f.Quality.CannotSee = []string{detect.BlindSeconds} }}, verdict{answer.OneKey, answer.CheckRefusals, answer.Unknown, detect.GroundBatchTimes, shard}},
-		"one item":                                {[]tell{reason(detect.HotItem, detect.GroundItem)}, verdict{answer.OneItem, answer.SlowCallers, answer.No, detect.GroundItem, shard}},
-		"a local index":                           {[]tell{reason(detect.LSIBlocked, detect.GroundLocalIndex)}, verdict{answer.OneKey, answer.SlowCallers, answer.No, detect.GroundLocalIndex, shard}},
-		"new items at one end":                    {[]tell{reason(detect.MonotonicSortKey, detect.GroundSortKey)}, verdict{answer.OneKey, answer.SlowCallers, answer.No, detect.GroundSortKey, shard}},
+		"no redesign while the verdict is open":   {[]tell{ground(detect.GroundYoung)}, verdict{answer.OneKey, answer.SlowCallers, answer.Open, detect.GroundYoung, ""}},
+		"all seconds are judged in vain":          {[]tell{ground(detect.GroundNotDecided)}, verdict{answer.OneKey, answer.SlowCallers, answer.Unknown, detect.GroundNotDecided, shard}},
+		"the load rises in several places":        {[]tell{ground(detect.GroundPlaces)}, verdict{answer.OneKey, answer.SlowCallers, answer.Unknown, detect.GroundPlaces, shard}},
+		"it comes in bursts":                      {[]tell{ground(detect.GroundBursts)}, verdict{answer.OneKey, answer.SlowCallers, answer.No, detect.GroundBursts, shard}},
+		"sort keys are hashed":                    {[]tell{ground(detect.GroundHashedKeys)}, verdict{answer.OneKey, answer.SlowCallers, answer.Unknown, detect.GroundHashedKeys, shard}},
+		"no sort keys are sampled":                {[]tell{ground(detect.GroundNoSortKeys)}, verdict{answer.OneKey, answer.SlowCallers, answer.Unknown, detect.GroundNoSortKeys, shard}},
+		"few requests are sampled":                {[]tell{ground(detect.GroundFewSamples)}, verdict{answer.OneKey, answer.SlowCallers, answer.Unknown, detect.GroundFewSamples, shard}},
+		"requests carry the times of batches":     {[]tell{ground(detect.GroundBatchTimes), func(f *detect.Finding) { f.Quality.CannotSee = []string{detect.BlindSeconds} }}, verdict{answer.OneKey, answer.CheckRefusals, answer.Unknown, detect.GroundBatchTimes, shard}},
+		"one item":                                {[]tell{ground(detect.GroundItem)}, verdict{answer.OneItem, answer.SlowCallers, answer.No, detect.GroundItem, shard}},
+		"a local index":                           {[]tell{ground(detect.GroundLocalIndex)}, verdict{answer.OneKey, answer.SlowCallers, answer.No, detect.GroundLocalIndex, shard}},
+		"new items at one end":                    {[]tell{ground(detect.GroundSortKey)}, verdict{answer.OneKey, answer.SlowCallers, answer.No, detect.GroundSortKey, shard}},
 		"a job makes all of it":                   {[]tell{bounds}, verdict{answer.OneKey, answer.SlowCallers, answer.Likely, detect.GroundSplit, detect.ActionRetry}},
 		"a job that may shuffle":                  {[]tell{bounds, func(f *detect.Finding) { f.Advice = slices.Insert(f.Advice, 1, detect.NewStep(detect.FixShuffleInput)) }}, verdict{answer.OneKey, answer.SlowCallers, answer.Likely, detect.GroundSplit, detect.ActionShuffle}},
 		"an index key":                            {[]tell{kind(detect.HotGSIKey)}, verdict{answer.IndexKey, answer.SlowCallers, answer.Likely, detect.GroundSplit, shard}},
-		"a key of a time":                         {[]tell{reason(detect.RollingKey, detect.GroundPeriod), func(f *detect.Finding) { f.Rolling = &detect.Rolling{Period: "day"} }}, verdict{answer.TimeKey, answer.SlowCallers, answer.No, detect.GroundPeriod, shard}},
+		"a key of a time":                         {[]tell{ground(detect.GroundPeriod), func(f *detect.Finding) { f.Rolling = &detect.Rolling{Period: "day"} }}, verdict{answer.TimeKey, answer.SlowCallers, answer.No, detect.GroundPeriod, shard}},
 		"most refusals lack the table's capacity": {[]tell{refusedFor(sample.Provisioned)}, verdict{answer.OneKey, answer.RaiseCapacity, answer.Likely, detect.GroundSplit, shard}},
 
 		"most refusals are of the table's maximum": {[]tell{refusedFor(sample.MaxOnDemand)}, verdict{answer.OneKey, answer.RaiseMaximum, answer.Likely, detect.GroundSplit, shard}},
@@ -123,16 +120,16 @@ func TestStories(t *testing.T) {
 		"a retry storm": {[]tell{kind(detect.RetryStorm)}, verdict{answer.Retries, answer.BackOff, answer.WithLoad, "", shard}},
 		"one caller":    {[]tell{kind(detect.SingleCaller), unharmed}, verdict{answer.OneCaller, answer.SlowCallers, answer.WithLoad, "", shard}},
 		"a test":        {[]tell{kind(detect.TestKey)}, verdict{answer.Test, answer.StopTest, answer.WithLoad, "", shard}},
-		"a Scan":        {[]tell{kind(detect.HotPartition), reason(detect.Scanned, detect.GroundScan)}, verdict{answer.Scan, answer.SlowScan, answer.WithLoad, "", shard}},
+		"a Scan":        {[]tell{kind(detect.HotPartition), ground(detect.GroundScan)}, verdict{answer.Scan, answer.SlowScan, answer.WithLoad, "", shard}},
 		"a copy in the order of positions": {
-			[]tell{kind(detect.HotPartition), reason(detect.WalkingLoad, detect.GroundPositions), shuffles},
+			[]tell{kind(detect.HotPartition), ground(detect.GroundPositions), shuffles},
 			verdict{answer.Walk, answer.SlowImport, answer.No, detect.GroundPositions, detect.ActionShuffle},
 		},
 		"a sorted import": {
-			[]tell{kind(detect.MovingHotSpot), reason(detect.MovingLoad, detect.GroundMoving), shuffles},
+			[]tell{kind(detect.MovingHotSpot), ground(detect.GroundMoving), shuffles},
 			verdict{answer.MovingSpot, answer.SlowImport, answer.No, detect.GroundMoving, detect.ActionShuffle},
 		},
-		"many callers, key after key": {[]tell{kind(detect.MovingHotSpot), reason(detect.MovingLoad, detect.GroundMoving)}, verdict{answer.MovingSpot, answer.SlowCallers, answer.No, detect.GroundMoving, shard}},
+		"many callers, key after key": {[]tell{kind(detect.MovingHotSpot), ground(detect.GroundMoving)}, verdict{answer.MovingSpot, answer.SlowCallers, answer.No, detect.GroundMoving, shard}},
 		"served for minutes since": {
 			[]tell{func(f *detect.Finding) { f.Through = f.Throttling.To.Add(detect.HealedSeconds * time.Second) }},
 			verdict{answer.OneKey, answer.Nothing, answer.Likely, detect.GroundSplit, shard},
@@ -145,12 +142,12 @@ func TestStories(t *testing.T) {
 		"an uneven key shard":      {[]tell{kind(detect.UnevenShards)}, verdict{answer.UnevenShards, answer.SlowCallers, answer.Likely, detect.GroundSplit, shard}},
 		"warm keys in a partition": {[]tell{kind(detect.HotPartition), warning, keys, refusedFor(sample.KeyRange)}, verdict{answer.SharedPartition, answer.Wait, answer.Likely, detect.GroundKeys, shard}},
 		"who shares the partition is unknown, and few are refused": {
-			[]tell{kind(detect.HotPartition), open(detect.GroundNotSeen), refusedFor(sample.KeyRange), func(f *detect.Finding) {
+			[]tell{kind(detect.HotPartition), ground(detect.GroundNotSeen), refusedFor(sample.KeyRange), func(f *detect.Finding) {
 				f.RefusedKeys, f.Throttling.Share = []detect.RefusedKey{{Key: "k"}}, 0.02
 			}}, verdict{answer.SharedPartition, answer.BackOff, answer.Unknown, detect.GroundNotSeen, shard},
 		},
 		"and many are refused": {
-			[]tell{kind(detect.HotPartition), open(detect.GroundNotSeen), refusedFor(sample.KeyRange), func(f *detect.Finding) {
+			[]tell{kind(detect.HotPartition), ground(detect.GroundNotSeen), refusedFor(sample.KeyRange), func(f *detect.Finding) {
 				f.RefusedKeys = []detect.RefusedKey{{Key: "k"}}
 			}}, verdict{answer.SharedPartition, answer.SlowCallers, answer.Unknown, detect.GroundNotSeen, shard},
 		},
@@ -158,7 +155,7 @@ func TestStories(t *testing.T) {
 		"a new table": {[]tell{kind(detect.HotPartition), warning, keys, refusedFor(sample.KeyRange), func(f *detect.Finding) {
 			f.Advice = []detect.Step{{Action: detect.ActionPrewarm, Effort: detect.EffortSetting}}
 		}}, verdict{answer.SharedPartition, answer.Prewarm, answer.Likely, detect.GroundKeys, ""}},
-		"an index holds writes back": {[]tell{kind(detect.HotPartition), open(detect.GroundIndex), refusedFor(sample.OfIndex)}, verdict{answer.BackPressure, answer.SlowCallers, answer.Unknown, detect.GroundIndex, shard}},
+		"an index holds writes back": {[]tell{kind(detect.HotPartition), ground(detect.GroundIndex), refusedFor(sample.OfIndex)}, verdict{answer.BackPressure, answer.SlowCallers, answer.Unknown, detect.GroundIndex, shard}},
 
 		"provisioned capacity":                     {[]tell{starved, refusedFor(sample.Provisioned)}, verdict{answer.Provisioned, answer.RaiseCapacity, answer.No, answer.GroundCapacity, shard}},
 		"the owner's maximum":                      {[]tell{starved, refusedFor(sample.MaxOnDemand)}, verdict{answer.OwnMaximum, answer.RaiseMaximum, answer.No, answer.GroundCapacity, shard}},
@@ -278,7 +275,7 @@ func TestSteps(t *testing.T) {
 func TestKnown(t *testing.T) {
 	t.Parallel()
 	f := hot()
-	open(detect.GroundYoung)(f)
+	ground(detect.GroundYoung)(f)
 	for seconds, split := range map[time.Duration]*detect.Split{0: nil, 20: {Seconds: 20}} {
 		f.Evidence.Split = split
 		if got, want := answer.New(f).Healing.Known, (detect.SplitSeconds-seconds)*time.Second; got != want {

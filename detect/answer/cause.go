@@ -100,7 +100,7 @@ func causeOfKey(f *detect.Finding) Cause {
 		return TimeKey
 	case f.Severity != detect.Critical && f.MayBeServed():
 		return EventualReads
-	case f.Reason == detect.HotItem:
+	case f.Ground == detect.GroundItem:
 		return OneItem
 	case f.Kind == detect.HotGSIKey:
 		return IndexKey

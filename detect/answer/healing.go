@@ -67,15 +67,13 @@ func healingOf(f *detect.Finding) Healing {
 	case detect.TooManyShards, detect.LargeItem, detect.LargeCollection:
 		return Healing{Outlook: No, Ground: GroundDesign}
 	}
-	switch f.Reason {
-	case detect.TableRamp:
-		return Healing{Outlook: Likely, Ground: f.Ground}
-	case detect.Splittable:
-		return healingBySplit(f)
-	case detect.HotItem, detect.LSIBlocked, detect.RollingKey, detect.MonotonicSortKey, detect.MovingLoad, detect.WalkingLoad:
-		return Healing{Outlook: No, Ground: f.Ground}
-	}
 	switch f.Ground {
+	case detect.GroundPreviousPeak, detect.GroundWarm:
+		return Healing{Outlook: Likely, Ground: f.Ground}
+	case detect.GroundSplit, detect.GroundKeys:
+		return healingBySplit(f)
+	case detect.GroundItem, detect.GroundLocalIndex, detect.GroundPeriod, detect.GroundSortKey, detect.GroundMoving, detect.GroundPositions:
+		return Healing{Outlook: No, Ground: f.Ground}
 	case detect.GroundBursts:
 		if s := f.PredictedSplit(); s != nil && s.Load >= detect.Units(f.Limit()) {
 			return Healing{Outlook: Unknown, Ground: f.Ground}

@@ -331,8 +331,8 @@ func throttledFinding(requested float64, throttling bool) *detect.Finding {
 	return nil
 }
 
-// scenariosByReason returns stories of which the reason is known.
-func scenariosByReason(r *rand.Rand) map[detect.Diagnosis][]story {
+// scenariosByGround returns stories of which the ground is known.
+func scenariosByGround(r *rand.Rand) map[detect.Ground][]story {
 	units := 1500 + 3000*r.Float64()
 	shift := r.IntN(1 << 20)
 	moved := func(f func(int) sample.Key) func(int) sample.Key {
@@ -347,16 +347,16 @@ func scenariosByReason(r *rand.Rand) map[detect.Diagnosis][]story {
 		return s
 	}
 	lsi := withFacts(detect.TableFacts{LSIs: []string{"by-date"}})
-	return map[detect.Diagnosis][]story{
-		detect.HotItem:          {of(workload{sk: mostly(8)}), of(workload{sk: oneItem}), of(workload{}, withFacts(detect.TableFacts{KeySchema: sample.Keys("pk")}))},
-		detect.MonotonicSortKey: {of(workload{sk: moved(rising)}), of(workload{sk: falling})},
-		detect.MovingLoad:       {of(workload{sk: moved(inTurn)})},
-		detect.RollingKey:       {of(workload{key: "events#2025-11-21", sk: moved(shuffled)})},
-		detect.LSIBlocked:       {of(workload{sk: moved(shuffled)}, lsi)},
-		detect.Splittable:       {of(workload{sk: moved(shuffled)}), of(workload{sk: moved(shuffled), index: "by-status"})},
-		detect.Scanned:          {{workloads: append(warm(""), workload{op: sample.Scan, reads: true, units: math.Round(units), each: 100, cause: "TableReadKeyRangeThroughputExceeded", throttled: 500})}},
-		detect.Starved:          {{workloads: warm(provisionedCause)}},
-		detect.Undetermined:     {of(workload{})},
+	return map[detect.Ground][]story{
+		detect.GroundItem:        {of(workload{sk: mostly(8)}), of(workload{sk: oneItem}), of(workload{}, withFacts(detect.TableFacts{KeySchema: sample.Keys("pk")}))},
+		detect.GroundSortKey:     {of(workload{sk: moved(rising)}), of(workload{sk: falling})},
+		detect.GroundMoving:      {of(workload{sk: moved(inTurn)})},
+		detect.GroundPeriod:      {of(workload{key: "events#2025-11-21", sk: moved(shuffled)})},
+		detect.GroundLocalIndex:  {of(workload{sk: moved(shuffled)}, lsi)},
+		detect.GroundSplit:       {of(workload{sk: moved(shuffled)}), of(workload{sk: moved(shuffled), index: "by-status"})},
+		detect.GroundScan:        {{workloads: append(warm(""), workload{op: sample.Scan, reads: true, units: math.Round(units), each: 100, cause: "TableReadKeyRangeThroughputExceeded", throttled: 500})}},
+		detect.GroundProvisioned: {{workloads: warm(provisionedCause)}},
+		undecided:                {of(workload{})},
 	}
 }
 
@@ -364,19 +364,19 @@ func scenariosByReason(r *rand.Rand) map[detect.Diagnosis][]story {
 // confusion matrix.
 func TestEvaluationOfReasons(t *testing.T) {
 	t.Parallel()
-	known := []detect.Diagnosis{
-		detect.HotItem, detect.RollingKey, detect.LSIBlocked, detect.MonotonicSortKey, detect.MovingLoad, detect.Scanned,
-		detect.Splittable, detect.Starved, detect.Undetermined,
+	known := []detect.Ground{
+		detect.GroundItem, detect.GroundPeriod, detect.GroundLocalIndex, detect.GroundSortKey, detect.GroundMoving, detect.GroundScan,
+		detect.GroundSplit, detect.GroundProvisioned, undecided,
 	}
 	for _, rate := range []float64{1, 0.1} {
-		matrix := map[detect.Diagnosis]map[detect.Diagnosis]int{}
+		matrix := map[detect.Ground]map[detect.Ground]int{}
 		right, total := 0, 0
 		for seed := range brief(*evalReasons, 2) {
-			for want, scenarios := range scenariosByReason(rand.New(rand.NewPCG(uint64(seed), 3))) {
+			for want, scenarios := range scenariosByGround(rand.New(rand.NewPCG(uint64(seed), 3))) {
 				for _, s := range scenarios {
 					got := s.sampled(rate).classified()
 					if matrix[want] == nil {
-						matrix[want] = map[detect.Diagnosis]int{}
+						matrix[want] = map[detect.Ground]int{}
 					}
 					matrix[want][got]++
 					total++
@@ -406,7 +406,7 @@ func TestEvaluationOfReasons(t *testing.T) {
 		// Sampled, a reason may be left open; a wrong one would mislead.
 		for want, classified := range matrix {
 			for got, n := range classified {
-				if got != want && got != detect.Undetermined && got != "nothing" {
+				if got != want && got != undecided && got != "nothing" {
 					t.Errorf("sampled at %s, %d times %s is called %s", sampledAs(rate), n, want, got)
 				}
 			}
@@ -427,10 +427,10 @@ func (s story) sampled(rate float64) story {
 	return s
 }
 
-// classified returns the reason of the worst finding that pages, or would.
-func (s story) classified() detect.Diagnosis {
+// classified returns the ground of the worst finding that pages, or would.
+func (s story) classified() detect.Ground {
 	for _, f := range paging(s.findings()) {
-		return f.Reason
+		return verdict(f.Ground)
 	}
 	return "nothing"
 }

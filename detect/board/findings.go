@@ -210,8 +210,8 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	}
 	f.Rolling = keypatterns.MatchTime(string(f.Key), f.Peak.At)
 	facts := b.options.Facts(f.Target)
-	f.Reason, f.Ground = diagnosis.Diagnose(&f, facts)
-	if diagnosis.MaySplit(f.Reason) {
+	f.Ground = diagnosis.Diagnose(&f, facts)
+	if diagnosis.MaySplit(f.Ground) {
 		if f.Healed = e.Healing(); f.Healed != nil {
 			f.State = detect.Resolved
 		}
@@ -265,17 +265,14 @@ func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rul
 		f.Members = b.membersOf(&f, e.At)
 		before, known := b.totals.peakBefore(target, f.FirstSeen.Unix())
 		f.Ramp = diagnosis.Ramp(target.Index, e.PeakLoad(), before, known, b.options.Facts(target))
-		f.Reason, f.Ground = diagnosis.HotPartition(&f, &e.Pressure, t.LoadSpread(), e.Over, b.walks[target].HasWalked(f.FirstSeen.Unix(), f.LastSeen.Unix()))
-		if f.Reason != detect.TableRamp {
+		f.Ground = diagnosis.HotPartition(&f, &e.Pressure, t.LoadSpread(), e.Over, b.walks[target].HasWalked(f.FirstSeen.Unix(), f.LastSeen.Unix()))
+		if !f.Ground.IsRamp() {
 			f.Ramp = nil
 		}
 		b.describePartition(&f)
 	case detect.TableStarvation:
 		f.Utilization = max(1, e.Pressure.Demand)
-		f.Reason, f.Ground = detect.Starved, answer.Lack(&f)
-		if f.Ground == detect.GroundNoReason {
-			f.Reason = detect.Undetermined
-		}
+		f.Ground = answer.Lack(&f)
 		if e.Pressure.TakenByScans() {
 			f.Ground = detect.GroundScan
 		}

@@ -129,8 +129,8 @@ func TestFullPartition(t *testing.T) {
 			if p == nil || p.Shard != "orders/shard-1" || p.Split != nil || len(p.Cuts) != 2 {
 				t.Fatalf("its partition is %+v", p)
 			}
-			if f.State != c.state || f.Reason != detect.Splittable || f.Ground != detect.GroundKeys || (p.RefusedWCU > 0) != c.refuse {
-				t.Errorf("%s, %s by %s, refused %g", f.State, f.Reason, f.Ground, p.RefusedWCU)
+			if f.State != c.state || f.Ground != detect.GroundKeys || (p.RefusedWCU > 0) != c.refuse {
+				t.Errorf("%s, %s, refused %g", f.State, f.Ground, p.RefusedWCU)
 			}
 			if write := float64(c.loads[0].writes); p.WCU.Low != write || p.WCU.High < write || p.KeyCount != len(warm) || f.Utilization < write/1000 {
 				t.Errorf("it carries %+v by %d keys, %g of its limit", p.WCU, p.KeyCount, f.Utilization)
@@ -212,12 +212,11 @@ func TestWalkingLoad(t *testing.T) {
 		story  string
 		keys   []sample.Key
 		known  bool
-		reason detect.Diagnosis
 		ground detect.Ground
 	}{
-		{"in order", keys, true, detect.WalkingLoad, detect.GroundPositions},
-		{"in order, without a map", keys, false, detect.WalkingLoad, detect.GroundPositions},
-		{"in another order", shuffled, true, detect.Splittable, detect.GroundKeys},
+		{"in order", keys, true, detect.GroundPositions},
+		{"in order, without a map", keys, false, detect.GroundPositions},
+		{"in another order", shuffled, true, detect.GroundKeys},
 	} {
 		t.Run(c.story, func(t *testing.T) {
 			t.Parallel()
@@ -228,10 +227,10 @@ func TestWalkingLoad(t *testing.T) {
 			}
 			judge := judgePlaced(t, o, 40, []spread{{keys: c.keys, writes: 1300, refuses: true}}, func(sample.Target) bool { return c.known }, false)
 			f := single(t, judge.Findings(), detect.HotPartition)
-			if f == nil || f.State != detect.Firing || f.Reason != c.reason || f.Ground != c.ground {
+			if f == nil || f.State != detect.Firing || f.Ground != c.ground {
 				t.Fatalf("found %+v", f)
 			}
-			if walks := f.Reason == detect.WalkingLoad; walks != (f.Advice[0].Fix == detect.FixShuffleInput) {
+			if walks := f.Ground == detect.GroundPositions; walks != (f.Advice[0].Fix == detect.FixShuffleInput) {
 				t.Errorf("advised: %+v", f.Advice)
 			}
 		})

@@ -39,9 +39,9 @@ var lifetimes = []story{
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 50_000, over: 2, shards: 75, utilization: 50},
 	{name: "3,330 reads a second are over the read limit", reads: true, seconds: demands(3330, 3330),
 		kind: detect.HotKeyRead, severity: detect.Critical, state: detect.Firing, peak: 3330, over: 2, shards: 2, utilization: 1.11},
-	{name: "a key named after today rolls", key: "2025-11-21", seconds: demands(1200, 1200), reason: detect.RollingKey,
+	{name: "a key named after today rolls", key: "2025-11-21", seconds: demands(1200, 1200), ground: detect.GroundPeriod,
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1200, over: 2, shards: 2, utilization: 1.2},
-	{name: "so does one with today's hour in it, where the writer is", key: "events#2025112016#eu", seconds: demands(1200, 1200), reason: detect.RollingKey,
+	{name: "so does one with today's hour in it, where the writer is", key: "events#2025112016#eu", seconds: demands(1200, 1200), ground: detect.GroundPeriod,
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1200, over: 2, shards: 2, utilization: 1.2},
 	{name: "a key named after another day does not", key: "2025-11-11", seconds: demands(1200, 1200),
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1200, over: 2, shards: 2, utilization: 1.2},
@@ -98,10 +98,10 @@ var arithmetic = []story{
 	{name: "600 strong reads of a 20 KB item fill a partition", workloads: []workload{{key: "big", reads: true, strong: true, units: 3000, each: 5, bytes: 20480}}, reads: true, share: 1,
 		says: []string{"eventual_read {share:1,units:1500} leaves 1500"},
 		kind: detect.HotKeyRead, severity: detect.Warning, state: detect.Firing, peak: 3000, shards: 2, utilization: 1},
-	{name: "reading the shards is counted", workloads: []workload{{key: "feed", units: 4000, sk: rising}, {key: "feed", reads: true, op: sample.Query, units: 100, each: 0.5}}, share: 1, reason: detect.MonotonicSortKey,
+	{name: "reading the shards is counted", workloads: []workload{{key: "feed", units: 4000, sk: rising}, {key: "feed", reads: true, op: sample.Query, units: 100, each: 0.5}}, share: 1, ground: detect.GroundSortKey,
 		says: []string{"sharded_key {count:6} leaves 667 named feed#SHARD_0 adds 507 RCU"},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 4000, over: 3, shards: 6, utilization: 4},
-	{name: "new partitions are made ahead", workloads: []workload{{key: "k", units: 5000, sk: rising}}, share: 1, reason: detect.MonotonicSortKey,
+	{name: "new partitions are made ahead", workloads: []workload{{key: "k", units: 5000, sk: rising}}, share: 1, ground: detect.GroundSortKey,
 		says: []string{"prewarm_for_shards {units:7500}", "sharded_key {count:8} leaves 625 named k#SHARD_0", "migrate_writes"},
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 5000, over: 3, shards: 8, utilization: 5},
 	{name: "reads and writes together may be too much", workloads: []workload{{key: "k", units: 700}, {key: "k", reads: true, units: 2000}}, share: 1,
@@ -117,10 +117,10 @@ var arithmetic = []story{
 }
 
 // hot is a story of 1,500 writes a second of one key and nothing else.
-func hot(name string, reason detect.Diagnosis, a workload, texts ...string) story {
+func hot(name string, ground detect.Ground, a workload, texts ...string) story {
 	a.key, a.units = cmpString(a.key, "k"), 1500
 	s := story{
-		name: name, workloads: []workload{a}, share: 1, reason: reason, says: texts, index: a.index,
+		name: name, workloads: []workload{a}, share: 1, ground: ground, says: texts, index: a.index,
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1500, over: 3, shards: 3, utilization: 1.5,
 	}
 	if a.index != "" {
@@ -139,7 +139,7 @@ func (s story) with(change func(*story)) story {
 
 func withFacts(f detect.TableFacts) func(*story) { return func(s *story) { s.facts = &f } }
 
-// because sets the ground of an open reason, holds what else is true of the finding.
+// because sets the ground, holds what else is true of the finding.
 func because(g detect.Ground) func(*story) { return func(s *story) { s.ground = g } }
 
 func holds(is func(*detect.Finding) bool) func(*story) { return func(s *story) { s.holds = is } }
@@ -159,40 +159,40 @@ func cmpString(s, otherwise string) string {
 var reasonStories = []story{
 	// An item is hot by its own load, not by its share of the key's: the Guide's limit is
 	// of the item, and half of 1,500 is below it.
-	hot("most of the load on one item", detect.HotItem, workload{sk: mostly(8)}, "divided_item {count:3} leaves 500").with(holds(func(f *detect.Finding) bool {
+	hot("most of the load on one item", detect.GroundItem, workload{sk: mostly(8)}, "divided_item {count:3} leaves 500").with(holds(func(f *detect.Finding) bool {
 		return f.Evidence.Items[0].Text == "the-one" && f.Evidence.Split.Item > 1000
 	})),
-	hot("half of the load on one item is below the limit", detect.Splittable, workload{sk: mostly(5)}).with(because(detect.GroundSplit)).with(holds(func(f *detect.Finding) bool { return f.Evidence.Split.Splits == 1 })).with(lasting),
-	hot("so is a quarter", detect.Splittable, workload{sk: quarter}).with(because(detect.GroundSplit)).with(lasting),
-	hot("three items of 500 are three partitions' load", detect.Splittable, workload{sk: three}).with(because(detect.GroundSplit)).with(holds(func(f *detect.Finding) bool { return f.Evidence.Split.Splits == 2 })).with(lasting),
-	hot("a tenth leaves it to split", detect.Splittable, workload{sk: mostly(1)}, "split_meanwhile {count:1} leaves 901").with(because(detect.GroundSplit)).with(lasting),
-	hot("many sort keys split", detect.Splittable, workload{sk: shuffled}).with(because(detect.GroundSplit)).with(lasting),
-	hot("which three seconds do not tell", detect.Undetermined, workload{sk: shuffled}).with(because(detect.GroundYoung)).with(holds(func(f *detect.Finding) bool { return f.Evidence.Split.Seconds == 3 })),
-	hot("for certain when there is no local index", detect.Splittable, workload{sk: shuffled}).with(because(detect.GroundSplit)).with(withFacts(detect.TableFacts{KeySchema: sample.Keys("pk", "sk"), LSIs: []string{}})).with(lasting),
-	hot("not under a local index", detect.LSIBlocked, workload{sk: shuffled}).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
-	hot("which does not hold for a global one", detect.Splittable, workload{sk: shuffled, index: "by-status"}, "sharded_index {count:3}", "split_meanwhile").with(because(detect.GroundSplit)).with(lasting).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
-	hot("a table without sort keys has one item a key", detect.HotItem, workload{}).with(withFacts(detect.TableFacts{KeySchema: sample.Keys("pk")})),
-	hot("without sort keys in the samples nothing is known", detect.Undetermined, workload{}).with(because(detect.GroundNoSortKeys)),
-	hot("writes that follow the time", detect.MonotonicSortKey, workload{sk: rising}).with(holds(func(f *detect.Finding) bool {
+	hot("half of the load on one item is below the limit", detect.GroundSplit, workload{sk: mostly(5)}).with(because(detect.GroundSplit)).with(holds(func(f *detect.Finding) bool { return f.Evidence.Split.Splits == 1 })).with(lasting),
+	hot("so is a quarter", detect.GroundSplit, workload{sk: quarter}).with(because(detect.GroundSplit)).with(lasting),
+	hot("three items of 500 are three partitions' load", detect.GroundSplit, workload{sk: three}).with(because(detect.GroundSplit)).with(holds(func(f *detect.Finding) bool { return f.Evidence.Split.Splits == 2 })).with(lasting),
+	hot("a tenth leaves it to split", detect.GroundSplit, workload{sk: mostly(1)}, "split_meanwhile {count:1} leaves 901").with(because(detect.GroundSplit)).with(lasting),
+	hot("many sort keys split", detect.GroundSplit, workload{sk: shuffled}).with(because(detect.GroundSplit)).with(lasting),
+	hot("which three seconds do not tell", detect.GroundYoung, workload{sk: shuffled}).with(holds(func(f *detect.Finding) bool { return f.Evidence.Split.Seconds == 3 })),
+	hot("for certain when there is no local index", detect.GroundSplit, workload{sk: shuffled}).with(because(detect.GroundSplit)).with(withFacts(detect.TableFacts{KeySchema: sample.Keys("pk", "sk"), LSIs: []string{}})).with(lasting),
+	hot("not under a local index", detect.GroundLocalIndex, workload{sk: shuffled}).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
+	hot("which does not hold for a global one", detect.GroundSplit, workload{sk: shuffled, index: "by-status"}, "sharded_index {count:3}", "split_meanwhile").with(because(detect.GroundSplit)).with(lasting).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
+	hot("a table without sort keys has one item a key", detect.GroundItem, workload{}).with(withFacts(detect.TableFacts{KeySchema: sample.Keys("pk")})),
+	hot("without sort keys in the samples nothing is known", detect.GroundNoSortKeys, workload{}),
+	hot("writes that follow the time", detect.GroundSortKey, workload{sk: rising}).with(holds(func(f *detect.Finding) bool {
 		return f.Evidence.Split.Direction == detect.Rising && f.Evidence.Split.Residual > 1450 && f.Evidence.Split.Refused > 0.3
 	})),
-	hot("also when they arrive in any order", detect.MonotonicSortKey, workload{sk: jittered}).with(holds(func(f *detect.Finding) bool { return f.Evidence.Split.Direction == detect.Rising })),
-	hot("a queue's numbers sort by value", detect.MonotonicSortKey, workload{sk: counter}).with(holds(func(f *detect.Finding) bool { return f.Evidence.Split.Direction == detect.Rising })),
-	hot("writers in turn wander", detect.MovingLoad, workload{sk: inTurn}).with(lasting),
-	hot("hidden sort keys have no order", detect.Undetermined, workload{sk: hashed}).with(because(detect.GroundHashedKeys)).with(holds(func(f *detect.Finding) bool { return f.Quality.KeysHidden })).with(lasting),
-	hot("a hidden key says what that costs", detect.Undetermined, workload{key: "user#" + hashed(1).Text, sk: hashed}).with(because(detect.GroundHashedKeys)).with(holds(func(f *detect.Finding) bool { return f.Quality.KeysHidden })).with(lasting),
-	hot("but one item is one item", detect.HotItem, workload{sk: hashedItem}),
-	hot("bursts are not healed by splits", detect.Undetermined, workload{sk: shuffled, every: 20, from: 0, to: 120}).with(because(detect.GroundBursts)).with(func(s *story) {
+	hot("also when they arrive in any order", detect.GroundSortKey, workload{sk: jittered}).with(holds(func(f *detect.Finding) bool { return f.Evidence.Split.Direction == detect.Rising })),
+	hot("a queue's numbers sort by value", detect.GroundSortKey, workload{sk: counter}).with(holds(func(f *detect.Finding) bool { return f.Evidence.Split.Direction == detect.Rising })),
+	hot("writers in turn wander", detect.GroundMoving, workload{sk: inTurn}).with(lasting),
+	hot("hidden sort keys have no order", detect.GroundHashedKeys, workload{sk: hashed}).with(holds(func(f *detect.Finding) bool { return f.Quality.KeysHidden })).with(lasting),
+	hot("a hidden key says what that costs", detect.GroundHashedKeys, workload{key: "user#" + hashed(1).Text, sk: hashed}).with(holds(func(f *detect.Finding) bool { return f.Quality.KeysHidden })).with(lasting),
+	hot("but one item is one item", detect.GroundItem, workload{sk: hashedItem}),
+	hot("bursts are not healed by splits", detect.GroundBursts, workload{sk: shuffled, every: 20, from: 0, to: 120}).with(func(s *story) {
 		s.workloads[0].units, s.lasts, s.over, s.peak, s.shards, s.utilization = 6000, 120, 12, 6000, 9, 6
 	}),
-	hot("or count down", detect.MonotonicSortKey, workload{sk: falling}).with(holds(func(f *detect.Finding) bool { return f.Evidence.Split.Direction == detect.Falling })),
-	hot("also in an index", detect.MonotonicSortKey, workload{sk: rising, index: "by-status"}),
-	hot("a day's key rolls, whatever its sort keys", detect.RollingKey, workload{key: "2025-11-21", sk: rising}, "time_key {count:3} leaves 500"),
-	hot("unless one item of it is hot", detect.HotItem, workload{key: "2025-11-21", sk: oneItem}),
-	{name: "a read-hot item wants copies, not shards", workloads: []workload{{key: "k", reads: true, units: 4000, sk: oneItem}}, reads: true, share: 1, reason: detect.HotItem,
+	hot("or count down", detect.GroundSortKey, workload{sk: falling}).with(holds(func(f *detect.Finding) bool { return f.Evidence.Split.Direction == detect.Falling })),
+	hot("also in an index", detect.GroundSortKey, workload{sk: rising, index: "by-status"}),
+	hot("a day's key rolls, whatever its sort keys", detect.GroundPeriod, workload{key: "2025-11-21", sk: rising}, "time_key {count:3} leaves 500"),
+	hot("unless one item of it is hot", detect.GroundItem, workload{key: "2025-11-21", sk: oneItem}),
+	{name: "a read-hot item wants copies, not shards", workloads: []workload{{key: "k", reads: true, units: 4000, sk: oneItem}}, reads: true, share: 1, ground: detect.GroundItem,
 		says: []string{"cache {", "copies {count:2} leaves 2000"},
 		kind: detect.HotKeyRead, severity: detect.Warning, state: detect.Firing, peak: 4000, over: 3, shards: 2, utilization: 4000.0 / 3000}, // eventual reads, none of which was refused
-	{name: "reads in the order of sort keys move as writes do", workloads: []workload{{key: "k", reads: true, units: 4000, sk: rising}}, reads: true, share: 1, reason: detect.MonotonicSortKey,
+	{name: "reads in the order of sort keys move as writes do", workloads: []workload{{key: "k", reads: true, units: 4000, sk: rising}}, reads: true, share: 1, ground: detect.GroundSortKey,
 		holds: func(f *detect.Finding) bool { return f.Evidence.Split.Residual > 3900 }, kind: detect.HotKeyRead, severity: detect.Warning, state: detect.Firing, peak: 4000, over: 3, shards: 2, utilization: 4000.0 / 3000},
 }
 
@@ -203,23 +203,23 @@ const (
 
 // relatedStories are hot keys whose evidence has findings of its own.
 var relatedStories = []story{
-	hot("one caller alone", detect.Undetermined, workload{caller: "role/batch"}, "bounded_rate {share:0.99", "caller:role/batch}").with(withOther(detect.SingleCaller)).with(beside("role/web")),
-	hot("the caller of the whole table is no cause", detect.Undetermined, workload{caller: "role/web"}).with(beside("role/web")),
-	hot("a key named like a test", detect.Undetermined, workload{key: "loadtest#1", caller: "bench"}, "stop_test {caller:bench}").with(withOther(detect.TestKey)),
-	hot("a product that is named like a test", detect.Undetermined, workload{key: "product#bench", caller: "role/web"}).with(beside("role/web")),
-	hot("a word within a word is no test", detect.Undetermined, workload{key: "latest#1"}),
-	hot("large items of which little changes", detect.Undetermined, workload{each: 20, bytes: 20480, edit: &sample.Edit{Changed: 30, Attributes: []string{"views"}}}, "changing_item {share:", "attribute:views}").with(withOther(detect.LargeItem)),
-	hot("large items that change", detect.Undetermined, workload{each: 20, bytes: 20480, edit: &sample.Edit{Changed: 20000}}),
-	hot("large items whose images nobody sees", detect.Undetermined, workload{each: 20, bytes: 20480}),
-	hot("a collection that grows under a local index", detect.LSIBlocked, workload{bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})).with(withOther(detect.LargeCollection)),
+	hot("one caller alone", "", workload{caller: "role/batch"}, "bounded_rate {share:0.99", "caller:role/batch}").with(withOther(detect.SingleCaller)).with(beside("role/web")),
+	hot("the caller of the whole table is no cause", "", workload{caller: "role/web"}).with(beside("role/web")),
+	hot("a key named like a test", "", workload{key: "loadtest#1", caller: "bench"}, "stop_test {caller:bench}").with(withOther(detect.TestKey)),
+	hot("a product that is named like a test", "", workload{key: "product#bench", caller: "role/web"}).with(beside("role/web")),
+	hot("a word within a word is no test", "", workload{key: "latest#1"}),
+	hot("large items of which little changes", "", workload{each: 20, bytes: 20480, edit: &sample.Edit{Changed: 30, Attributes: []string{"views"}}}, "changing_item {share:", "attribute:views}").with(withOther(detect.LargeItem)),
+	hot("large items that change", "", workload{each: 20, bytes: 20480, edit: &sample.Edit{Changed: 20000}}),
+	hot("large items whose images nobody sees", "", workload{each: 20, bytes: 20480}),
+	hot("a collection that grows under a local index", detect.GroundLocalIndex, workload{bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})).with(withOther(detect.LargeCollection)),
 	{name: "a warm key's collection grows, too", workloads: []workload{{key: "k", units: 200, bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}}, lasts: 60, facts: &detect.TableFacts{LSIs: []string{"by-date"}},
 		says:  []string{"bounded_collection {bytes:204800,seconds:52428} leaves 200"},
 		holds: func(f *detect.Finding) bool { return math.Abs(*f.Evidence.GrowthBytes-200*1024) < 1 }, kind: detect.LargeCollection, severity: detect.Info, state: detect.Pending, peak: 200, shards: 1, utilization: 0.2, share: -1},
 	{name: "not without a local index", workloads: []workload{{key: "k", units: 200, bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}}, lasts: 60, facts: &detect.TableFacts{LSIs: []string{}}},
 	{name: "nor one whose items stay as large", workloads: []workload{{key: "k", units: 200, bytes: 1024, edit: &sample.Edit{Changed: 1024}}}, lasts: 60, facts: &detect.TableFacts{LSIs: []string{"by-date"}}},
 	{name: "nor in less than a minute", workloads: []workload{{key: "k", units: 200, bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}}, lasts: 59, facts: &detect.TableFacts{LSIs: []string{"by-date"}}},
-	hot("one that does not grow", detect.LSIBlocked, workload{bytes: 1024, edit: &sample.Edit{Changed: 1024}}).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
-	hot("what a stream shows is a lower bound", detect.Undetermined, workload{change: true}).with(holds(func(f *detect.Finding) bool {
+	hot("one that does not grow", detect.GroundLocalIndex, workload{bytes: 1024, edit: &sample.Edit{Changed: 1024}}).with(withFacts(detect.TableFacts{LSIs: []string{"by-date"}})),
+	hot("what a stream shows is a lower bound", "", workload{change: true}).with(holds(func(f *detect.Finding) bool {
 		return f.Quality.Source == detect.SourceChanges && slices.Contains(f.Quality.CannotSee, detect.BlindReads)
 	})),
 	{name: "a partition that throttles shows a plateau in its stream", workloads: []workload{{key: "k", units: 1000, change: true}}, share: 1,
@@ -227,7 +227,7 @@ var relatedStories = []story{
 	{name: "two callers share the heat", workloads: []workload{{key: "k", units: 750, caller: "role/a"}, {key: "k", units: 750, caller: "role/b"}}, share: 1,
 		kind: detect.HotKeyWrite, severity: detect.Critical, state: detect.Firing, peak: 1500, over: 3, shards: 3, utilization: 1.5},
 	{name: "a new key each day is a pattern", workloads: []workload{{key: "2025-11-21", units: 1500, to: 3}, {key: "2025-11-22", units: 1600, from: 86400, to: 86403}}, lasts: 86403,
-		key: "<date>", share: 1, reason: detect.RollingKey, says: []string{"time_key {count:3} leaves 533"}, others: map[detect.Kind]int{detect.HotKeyWrite: 1},
+		key: "<date>", share: 1, ground: detect.GroundPeriod, says: []string{"time_key {count:3} leaves 533"}, others: map[detect.Kind]int{detect.HotKeyWrite: 1},
 		holds: func(f *detect.Finding) bool { return len(f.Rolling.Keys) == 2 && f.Rolling.Period == "day" }, kind: detect.RollingHotKey, severity: detect.Critical, state: detect.Firing, peak: 1600, over: 6, shards: 3, utilization: 1.6},
 	{name: "what a partition throttles of a warm key is saturation", workloads: []workload{{key: "k", units: 900, cause: keyRangeCause, throttled: 150}}, share: 1,
 		says: []string{"back_off {attempts:"},
@@ -238,9 +238,9 @@ var relatedStories = []story{
 }
 
 // tableStory is a story of a table as a whole.
-func tableStory(name string, kind detect.Kind, reason detect.Diagnosis, workloads []workload, says ...string) story {
+func tableStory(name string, kind detect.Kind, ground detect.Ground, workloads []workload, says ...string) story {
 	return story{
-		name: name, workloads: workloads, share: 1, reason: reason, says: says,
+		name: name, workloads: workloads, share: 1, ground: ground, says: says,
 		kind: kind, severity: detect.Warning, state: detect.Firing, peak: 900, over: 3, shards: 1, utilization: 1,
 	}
 }
@@ -265,31 +265,31 @@ func freshTable() []workload {
 
 // tableStories are tables that throttle without a hot key.
 var tableStories = []story{
-	tableStory("warm keys share a partition", detect.HotPartition, detect.Splittable, warm(keyRangeCause), "wait_for_partition_split").with(because(detect.GroundKeys)).with(holds(func(f *detect.Finding) bool { return slices.Equal(f.Members.Keys, []sample.Text{"a", "b", "c"}) })),
-	tableStory("one warm key shares it with others", detect.HotPartition, detect.Undetermined, warm(keyRangeCause)[2:]).with(because(detect.GroundNotSeen)).with(holds(func(f *detect.Finding) bool { return slices.Equal(f.Members.Keys, []sample.Text{"c"}) })).with(func(s *story) {
+	tableStory("warm keys share a partition", detect.HotPartition, detect.GroundSplit, warm(keyRangeCause), "wait_for_partition_split").with(because(detect.GroundKeys)).with(holds(func(f *detect.Finding) bool { return slices.Equal(f.Members.Keys, []sample.Text{"a", "b", "c"}) })),
+	tableStory("one warm key shares it with others", detect.HotPartition, detect.GroundNotSeen, warm(keyRangeCause)[2:]).with(holds(func(f *detect.Finding) bool { return slices.Equal(f.Members.Keys, []sample.Text{"c"}) })).with(func(s *story) {
 		s.peak = 300
 	}),
-	tableStory("no key is even warm, but several are refused", detect.HotPartition, detect.Splittable, keysLike("u%d", 10, workload{units: 90, cause: keyRangeCause, throttled: 10})).with(because(detect.GroundKeys)).with(holds(func(f *detect.Finding) bool { return f.Members.Count.Value == 0 })),
-	tableStory("and that for longer than splits take is critical", detect.HotPartition, detect.Splittable, warmFor(900), "\nprewarm {}").with(because(detect.GroundKeys)).with(func(s *story) {
+	tableStory("no key is even warm, but several are refused", detect.HotPartition, detect.GroundSplit, keysLike("u%d", 10, workload{units: 90, cause: keyRangeCause, throttled: 10})).with(because(detect.GroundKeys)).with(holds(func(f *detect.Finding) bool { return f.Members.Count.Value == 0 })),
+	tableStory("and that for longer than splits take is critical", detect.HotPartition, detect.GroundSplit, warmFor(900), "\nprewarm {}").with(because(detect.GroundKeys)).with(func(s *story) {
 		s.lasts, s.over, s.severity = 901, 900, detect.Critical
 	}),
-	tableStory("a second less is not", detect.HotPartition, detect.Splittable, warmFor(899), "wait_for_partition_split").with(func(s *story) {
+	tableStory("a second less is not", detect.HotPartition, detect.GroundSplit, warmFor(899), "wait_for_partition_split").with(func(s *story) {
 		s.lasts, s.over = 901, 899
 	}),
-	tableStory("so are the writes that an index holds back, at once", detect.HotPartition, detect.Undetermined, warm("IndexWriteKeyRangeThroughputExceeded")).with(because(detect.GroundIndex)).with(func(s *story) {
+	tableStory("so are the writes that an index holds back, at once", detect.HotPartition, detect.GroundIndex, warm("IndexWriteKeyRangeThroughputExceeded")).with(func(s *story) {
 		s.severity = detect.Critical
 	}),
-	tableStory("a new on-demand table that is asked for more than it begins with", detect.HotPartition, detect.Splittable, freshTable(), "prewarm_new_table {count:8,units:7500}").with(func(s *story) {
+	tableStory("a new on-demand table that is asked for more than it begins with", detect.HotPartition, detect.GroundSplit, freshTable(), "prewarm_new_table {count:8,units:7500}").with(func(s *story) {
 		s.facts, s.peak = &detect.TableFacts{Billing: detect.BillingOnDemand}, 5000
 	}),
-	tableStory("a Scan goes through", detect.HotPartition, detect.Scanned, append(warm(""), workload{op: sample.Scan, reads: true, units: 2000, each: 100, cause: "TableReadKeyRangeThroughputExceeded", throttled: 500}), "slow_scan"),
-	tableStory("too little was provisioned", detect.TableStarvation, detect.Starved, warm(provisionedCause), "provisioned_capacity").with(because(detect.GroundProvisioned)),
-	tableStory("an index is short", detect.TableStarvation, detect.Starved, warm("IndexWriteProvisionedThroughputExceeded")).with(because(detect.GroundIndexCapacity)),
-	tableStory("the only index is short", detect.TableStarvation, detect.Starved, warm("IndexWriteProvisionedThroughputExceeded")).with(because(detect.GroundIndexCapacity)).with(
+	tableStory("a Scan goes through", detect.HotPartition, detect.GroundScan, append(warm(""), workload{op: sample.Scan, reads: true, units: 2000, each: 100, cause: "TableReadKeyRangeThroughputExceeded", throttled: 500}), "slow_scan"),
+	tableStory("too little was provisioned", detect.TableStarvation, detect.GroundProvisioned, warm(provisionedCause), "provisioned_capacity").with(because(detect.GroundProvisioned)),
+	tableStory("an index is short", detect.TableStarvation, detect.GroundProvisioned, warm("IndexWriteProvisionedThroughputExceeded")).with(because(detect.GroundIndexCapacity)),
+	tableStory("the only index is short", detect.TableStarvation, detect.GroundProvisioned, warm("IndexWriteProvisionedThroughputExceeded")).with(because(detect.GroundIndexCapacity)).with(
 		withFacts(detect.TableFacts{Indexes: map[string]detect.IndexFacts{"by-customer": {}}})),
-	tableStory("the owner's own maximum", detect.TableStarvation, detect.Starved, warm("TableWriteMaxOnDemandThroughputExceeded"), "own_maximum").with(because(detect.GroundOwnMaximum)),
-	tableStory("the account's limit", detect.TableStarvation, detect.Starved, warm("TableWriteAccountLimitExceeded"), "account_quota").with(because(detect.GroundAccountQuota)),
-	tableStory("more than provisioned, not yet throttled", detect.TableStarvation, detect.Starved, warm("")).with(holds(func(f *detect.Finding) bool { return f.Ground == detect.GroundProvisioned })).with(func(s *story) {
+	tableStory("the owner's own maximum", detect.TableStarvation, detect.GroundProvisioned, warm("TableWriteMaxOnDemandThroughputExceeded"), "own_maximum").with(because(detect.GroundOwnMaximum)),
+	tableStory("the account's limit", detect.TableStarvation, detect.GroundProvisioned, warm("TableWriteAccountLimitExceeded"), "account_quota").with(because(detect.GroundAccountQuota)),
+	tableStory("more than provisioned, not yet throttled", detect.TableStarvation, detect.GroundProvisioned, warm("")).with(holds(func(f *detect.Finding) bool { return f.Ground == detect.GroundProvisioned })).with(func(s *story) {
 		s.facts = &detect.TableFacts{Billing: detect.BillingProvisioned, WCU: 600}
 		s.severity, s.state, s.over, s.utilization = detect.Info, detect.Pending, 0, 1.5 // burst capacity serves it: nothing pages
 	}),
@@ -298,7 +298,7 @@ var tableStories = []story{
 	{name: "another index of that table has not", workloads: []workload{{key: "v", units: 1500, index: "by-status"}}, index: "by-status", share: 1,
 		facts: &detect.TableFacts{VectorIndexes: []string{"by-embedding"}},
 		kind:  detect.HotGSIKey, severity: detect.Critical, state: detect.Firing, peak: 1500, over: 3, shards: 3, utilization: 1.5},
-	tableStory("an exception without a reason does not say why", detect.TableStarvation, detect.Undetermined, warm("ProvisionedThroughputExceededException"), "send_reason").with(because(detect.GroundNoReason)),
+	tableStory("an exception without a reason does not say why", detect.TableStarvation, detect.GroundNoReason, warm("ProvisionedThroughputExceededException"), "send_reason"),
 	{name: "an on-demand table has nothing provisioned", workloads: warm(""), facts: &detect.TableFacts{Billing: detect.BillingOnDemand, WCU: 1}},
 }
 

@@ -47,8 +47,7 @@ type story struct {
 	name       string
 	reads      bool // the seconds are reads, not writes
 	index      string
-	key        string           // user#42 when empty
-	reason     detect.Diagnosis // undetermined when empty
+	key        string // user#42 when empty
 	seconds    []demand
 	incomplete bool   // what settles is never completely seen
 	lost       [2]int // from which second to which nothing was seen
@@ -225,10 +224,20 @@ func (s *story) main(t *testing.T, found []detect.Finding) detect.Finding {
 	return *main
 }
 
-// grounds are the grounds of the reasons that have only one.
-var grounds = map[detect.Diagnosis]detect.Ground{
-	detect.HotItem: detect.GroundItem, detect.RollingKey: detect.GroundPeriod, detect.LSIBlocked: detect.GroundLocalIndex,
-	detect.MonotonicSortKey: detect.GroundSortKey, detect.MovingLoad: detect.GroundMoving, detect.Scanned: detect.GroundScan,
+// undecided stands for every ground that leaves open whether a table heals itself.
+const undecided detect.Ground = "undecided"
+
+// verdict returns a ground that decides, or undecided.
+func verdict(g detect.Ground) detect.Ground {
+	decides := []detect.Ground{
+		detect.GroundItem, detect.GroundLocalIndex, detect.GroundSortKey, detect.GroundMoving, detect.GroundPeriod, detect.GroundPositions, detect.GroundScan,
+		detect.GroundSplit, detect.GroundKeys, detect.GroundPreviousPeak, detect.GroundWarm,
+		detect.GroundProvisioned, detect.GroundOwnMaximum, detect.GroundAccountQuota, detect.GroundIndexCapacity,
+	}
+	if slices.Contains(decides, g) {
+		return g
+	}
+	return undecided
 }
 
 // stepText writes a step's code, arguments, load and first name: sharded_key {count:3}
@@ -285,9 +294,10 @@ func (s *story) check(t *testing.T, f detect.Finding) {
 	if want := max(0, cmp.Or(s.share, 0.5)); math.Abs(f.Share-want) > 0.005 && !strings.HasSuffix(string(f.Kind), "shards") {
 		t.Errorf("share is %v, want %v", f.Share, want)
 	}
-	same("reason", f.Reason, cmp.Or(s.reason, detect.Undetermined))
-	if ground := cmp.Or(s.ground, grounds[f.Reason]); ground != "" && f.Severity != detect.Info {
-		same("ground", f.Ground, ground)
+	if s.ground == "" {
+		same("verdict", verdict(f.Ground), undecided)
+	} else {
+		same("ground", f.Ground, s.ground)
 	}
 	if s.holds != nil && !s.holds(&f) {
 		t.Errorf("the figures are others: %+v, %+v, %+v, %+v", f.Evidence, f.Members, f.Sharding, f.Quality)
@@ -498,7 +508,7 @@ func TestSplitsAfterARestart(t *testing.T) {
 	successor := s.board()
 	successor.Settle(windows[9].Second, true)
 	successor.Restore(before.Findings(), scenario.Seed)
-	reason := func(b *board.Board) detect.Finding {
+	finding := func(b *board.Board) detect.Finding {
 		for _, f := range b.Findings() {
 			if f.Kind == detect.HotKeyWrite {
 				return f
@@ -507,16 +517,16 @@ func TestSplitsAfterARestart(t *testing.T) {
 		t.Fatal("there is no finding")
 		return detect.Finding{}
 	}
-	if f := reason(before); f.Reason != detect.MonotonicSortKey {
-		t.Errorf("the first judge says %s", f.Reason)
+	if f := finding(before); f.Ground != detect.GroundSortKey {
+		t.Errorf("the first judge says %s", f.Ground)
 	}
-	if f := reason(successor); f.Reason != detect.Undetermined || f.Ground != detect.GroundYoung {
-		t.Errorf("before it has seen the key the second one says %s by %s", f.Reason, f.Ground)
+	if f := finding(successor); f.Ground != detect.GroundYoung {
+		t.Errorf("before it has seen the key the second one says %s", f.Ground)
 	}
 	for _, w := range windows[10:] {
 		successor.Observe(w)
 	}
-	if f := reason(successor); f.Reason != detect.MonotonicSortKey {
-		t.Errorf("then it says %s by %s", f.Reason, f.Ground)
+	if f := finding(successor); f.Ground != detect.GroundSortKey {
+		t.Errorf("then it says %s", f.Ground)
 	}
 }

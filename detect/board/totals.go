@@ -116,7 +116,7 @@ func (s *sum) observeMarking(w *sketch.Window) {
 // key already.
 func (s *sum) servesAll(f *detect.Finding) bool {
 	e := f.Evidence
-	if !diagnosis.MaySplit(f.Reason) || e == nil || f.Throttling != nil || f.Healed != nil || e.Retries != nil && e.Retries.Retries() >= 1 ||
+	if !diagnosis.MaySplit(f.Ground) || e == nil || f.Throttling != nil || f.Healed != nil || e.Retries != nil && e.Retries.Retries() >= 1 ||
 		f.Quality.Sampling != detect.SamplingNone || f.Quality.InBatches() || slices.Contains(f.Quality.CannotSee, detect.BlindThrottled) {
 		return false
 	}

@@ -65,7 +65,7 @@ func (b *Board) unseenFindings() (all []detect.Finding) {
 func (b *Board) blindFinding(k detect.Kind, target detect.Target, first, last int64, fix detect.Fix) detect.Finding {
 	f := detect.NewFinding(k, target, sample.Key{})
 	f.Severity, f.State = b.options.Policy(target).Cap(detect.Warning), detect.Firing
-	f.Share, f.Shards, f.Reason = 1, 1, detect.Undetermined
+	f.Share, f.Shards = 1, 1
 	f.FirstSeen, f.LastSeen, f.Through = detect.TimeOf(first), detect.TimeOf(last), detect.TimeOf(last)
 	f.Advice = []detect.Step{detect.NewStep(detect.FixCheckSamplingRate), detect.NewStep(fix)}
 	return f

@@ -45,7 +45,6 @@ type fieldWorld struct {
 	}
 	Expect struct {
 		Key, Kind, Severity, State, Fix string
-		Reason                          detect.Diagnosis
 		Pages, Children                 int
 		Refused                         []string
 		Share, Quiet                    bool
@@ -328,9 +327,9 @@ func hasKind(word string, root *detect.Finding, i *detect.Incident, all []*detec
 	case "":
 		return true
 	case "hot item":
-		return slices.ContainsFunc(all, func(f *detect.Finding) bool { return f.Reason == detect.HotItem })
+		return slices.ContainsFunc(all, func(f *detect.Finding) bool { return f.Ground == detect.GroundItem })
 	case "hot partition":
-		return (i.Cause == detect.CauseHotKey || i.Cause == detect.CauseIndexBackPressure || i.Cause == detect.CauseSingleCaller || i.Cause == detect.CauseRetryStorm) && root.Reason != detect.HotItem
+		return (i.Cause == detect.CauseHotKey || i.Cause == detect.CauseIndexBackPressure || i.Cause == detect.CauseSingleCaller || i.Cause == detect.CauseRetryStorm) && root.Ground != detect.GroundItem
 	case "collection growth":
 		return slices.ContainsFunc(all, func(f *detect.Finding) bool { return f.Kind == detect.LargeCollection })
 	}
@@ -420,10 +419,7 @@ func (w *fieldWorld) disagreements(j *judged) (all []string) {
 		add("is %s", incident.State)
 	}
 	if !hasKind(e.Kind, root, incident, group) {
-		add("is a %s (%s)", incident.Cause, root.Reason)
-	}
-	if e.Reason != "" && root.Reason != e.Reason {
-		add("the reason is %s", root.Reason)
+		add("is a %s (%s)", incident.Cause, root.Ground)
 	}
 	if e.Fix != "" && !isFix(root, e.Fix) {
 		add("first fix %q", firstStep(root))

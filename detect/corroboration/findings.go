@@ -58,11 +58,11 @@ func throttledFinding(target detect.Target, r *Reading, k detect.Kind) (f detect
 		f.State = detect.Resolved
 	}
 	if k == detect.HotPartition {
-		f.Reason, f.Ground = detect.Undetermined, detect.GroundNotSeen
+		f.Ground = detect.GroundNotSeen
 		f.Advice = []detect.Step{detect.NewStep(detect.FixWaitForPartitionSplit), detect.NewStep(detect.FixContributorInsights)}
 		return f, true
 	}
-	f.Reason, f.Ground = detect.Starved, lack(harmed)
+	f.Ground = lack(harmed)
 	f.Advice = []detect.Step{detect.NewStep(detect.FixNamedCapacity)}
 	return f, true
 }
@@ -145,7 +145,6 @@ func coverageFell(target detect.Target, r *Reading) (f detect.Finding, ok bool) 
 		return f, false
 	}
 	f = newFinding(detect.CoverageFell, target, r.Minutes[len(r.Minutes)-recentMinutes:])
-	f.Reason = detect.Undetermined
 	f.Blind = &detect.Blind{Names: []string{}, Before: before, Now: now}
 	f.Advice = []detect.Step{detect.NewStep(detect.FixFindUnsampled)}
 	return f, true

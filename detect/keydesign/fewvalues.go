@@ -36,7 +36,7 @@ func FewValues(v *detect.View, t detect.Target, p detect.Policy) (detect.Finding
 	f.Severity = p.Cap(severity)
 	f.Peak, f.Consumed = detect.Peak{Loads: load, At: h.At}, detect.Consumed{WCU: h.WCU, RCU: h.RCU}
 	f.Mean, f.Share = hottestLoads(v)
-	f.Utilization, f.Reason, f.Members = h.Utilization, detect.Undetermined, &detect.Members{Count: v.DistinctKeys, Keys: []sample.Text{h.Key}}
+	f.Utilization, f.Members = h.Utilization, &detect.Members{Count: v.DistinctKeys, Keys: []sample.Text{h.Key}}
 	if h.Utilization <= 1 {
 		f.OverSeconds = new(int)
 	}

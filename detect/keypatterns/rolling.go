@@ -111,7 +111,7 @@ func (r hotKeys) finding(template sample.Text, p detect.Policy) (detect.Finding,
 	f.Throttling = detect.JoinThrottling(members)
 	f.FirstSeen, f.LastSeen = all[0].FirstSeen, all[len(all)-1].LastSeen
 	f.Rolling = &detect.Rolling{Period: period, Template: template, Keys: keys}
-	f.Reason, f.Ground = detect.RollingKey, detect.GroundPeriod
+	f.Ground = detect.GroundPeriod
 	f.Advice = slices.DeleteFunc(slices.Clone(worst.Advice), func(s detect.Step) bool {
 		return s.Action != detect.ActionRename && s.Action != detect.ActionShard && s.Action != detect.ActionMigrate && s.Action != detect.ActionCapacity && !shrinksItems(s)
 	})

@@ -162,7 +162,7 @@ func (gs *Groups) Findings(found []detect.Finding, policy func(detect.Target) de
 	for i := range related {
 		f := &related[i]
 		if h := hottest[f.Sharding]; h != nil && f.Kind != detect.TooManyShards {
-			f.Reason, f.Ground = h.Reason, h.Ground
+			f.Ground = h.Ground
 		}
 	}
 	return related
@@ -266,7 +266,7 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, qu
 	add := func(k detect.Kind, severity detect.Severity, steps []detect.Step) {
 		f := g.finding(id, k, peak.at)
 		f.Severity, f.Shards, f.Sharding = p.Cap(severity), needed, s
-		f.Reason, f.Advice = detect.Undetermined, steps
+		f.Advice = steps
 		all = append(all, f)
 	}
 	switch {

@@ -244,7 +244,7 @@ func newFinding(k detect.Kind, severity detect.Severity, b detect.Blind, fix det
 func findingOf(of detect.Target, k detect.Kind, severity detect.Severity, b detect.Blind, fix detect.Fix) detect.Finding {
 	f := detect.NewFinding(k, of, sample.Key{})
 	b.Names = append([]string{}, b.Names...)
-	f.Severity, f.State, f.Reason, f.Blind, f.Advice = severity, detect.Firing, detect.Undetermined, &b, []detect.Step{detect.NewStep(fix)}
+	f.Severity, f.State, f.Blind, f.Advice = severity, detect.Firing, &b, []detect.Step{detect.NewStep(fix)}
 	f.Shards = 1 // the report's least number
 	return f
 }

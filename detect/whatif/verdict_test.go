@@ -18,7 +18,7 @@ func TestVerdict(t *testing.T) {
 	}{
 		{"above the limit", whatif.Answer{Limit: 1000, PerShard: 1200, Shards: 2, Needed: 4}, whatif.TooFew},
 		{"one item is too much", whatif.Answer{Limit: 1000, PerShard: 700, Shards: 2, Needed: 3, Item: 1400}, whatif.Undivided},
-		{"splits help later", whatif.Answer{Limit: 1000, PerShard: 1400, Shards: 1, Needed: 3, Reason: detect.Splittable}, whatif.AfterSplits},
+		{"splits help later", whatif.Answer{Limit: 1000, PerShard: 1400, Shards: 1, Needed: 3, Ground: detect.GroundSplit}, whatif.AfterSplits},
 		{"no headroom", whatif.Answer{Limit: 1000, PerShard: 900, Shards: 2, Needed: 3}, whatif.Barely},
 		{"two may share a partition", whatif.Answer{
 			Limit: 1000, PerShard: 525, Shards: 8, Needed: 7,

@@ -53,11 +53,11 @@ type Answer struct {
 	Placements []PlacementOdds `json:"placements"`
 	// Seed is the seed of every simulation.
 	Seed uint64 `json:"seed"`
-	// Reason is the diagnosis of the key's finding, empty without one. Item is the proven
-	// load of its heaviest item at Factor times the load, in units a second. Shards
-	// divide items, so no number of them helps a hot item.
-	Reason detect.Diagnosis `json:"reason"`
-	Item   float64          `json:"item"`
+	// Ground is that of the key's finding, empty without one. Item is the proven load of
+	// its heaviest item at Factor times the load, in units a second. Shards divide items,
+	// so no number of them helps a hot item.
+	Ground detect.Ground `json:"ground"`
+	Item   float64       `json:"item"`
 	// Instead is the finding's first fix in place of shards, because it suffices; empty if
 	// its advice includes shards.
 	Instead detect.Fix `json:"instead"`
@@ -97,7 +97,7 @@ func (w *Answer) Verdict() Verdict {
 		return Undivided
 	case w.AllAsked && w.Shards > 1 && w.PerShard <= w.Limit:
 		return KnownShard
-	case w.Shards == 1 && w.Reason == detect.Splittable && w.PerShard > w.Limit:
+	case w.Shards == 1 && w.Ground.Splits() && w.PerShard > w.Limit:
 		return AfterSplits
 	case w.PerShard > w.Limit:
 		return TooFew
@@ -109,13 +109,13 @@ func (w *Answer) Verdict() Verdict {
 	return Enough
 }
 
-// Agree copies the diagnosis of the key's finding, so that answer and finding agree.
+// Agree copies the ground of the key's finding, so that answer and finding agree.
 func (w *Answer) Agree(f *detect.Finding) {
 	read := f.Kind == detect.HotKeyRead
 	if !f.Kind.OfKey() || f.Target != w.Target || f.Key != w.Key || read != (w.Unit == "RCU") {
 		return
 	}
-	w.Reason = f.Reason
+	w.Ground = f.Ground
 	w.AllAsked = slices.ContainsFunc(f.Advice, func(s detect.Step) bool {
 		return s.Action == detect.ActionShard && s.Arguments.Units == 0 && s.After != nil && s.After.HighUtilization*w.Factor > 1 && s.After.Low < s.After.High
 	})
@@ -123,7 +123,7 @@ func (w *Answer) Agree(f *detect.Finding) {
 		w.Instead = f.Advice[0].Fix
 	}
 	switch s := f.PredictedSplit(); {
-	case f.Reason == detect.HotItem && (s == nil || s.Item == 0):
+	case f.Ground == detect.GroundItem && (s == nil || s.Item == 0):
 		w.Item = w.Peak // the table has no sort key: the key is one item
 	case s != nil:
 		w.Item = s.Item * w.Factor
@@ -137,7 +137,7 @@ func makesShards(s detect.Step) bool {
 
 // IsUndivided reports whether one item alone exceeds a partition's limit: then no number
 // of shards carries the load.
-func (w *Answer) IsUndivided() bool { return w.Reason == detect.HotItem || w.Item > w.Limit }
+func (w *Answer) IsUndivided() bool { return w.Ground == detect.GroundItem || w.Item > w.Limit }
 
 // PlacementOdds summarises a simulated placement of the shards.
 type PlacementOdds struct {

@@ -95,9 +95,9 @@ func TestAgreesWithTheVerdict(t *testing.T) {
 	t.Parallel()
 	target, key := detect.Target{Table: "orders"}, sample.KeyString("user#42")
 	seconds := []whatif.Second{{At: 1_763_596_800, Low: sketch.Load{Write: 4_000_000}, Requests: 4000}}
-	finding := func(kind detect.Kind, reason detect.Diagnosis, item float64) *detect.Finding {
+	finding := func(kind detect.Kind, ground detect.Ground, item float64) *detect.Finding {
 		f := detect.NewFinding(kind, target, key)
-		f.Reason, f.Evidence = reason, &detect.Evidence{Split: &detect.Split{Item: item}}
+		f.Ground, f.Evidence = ground, &detect.Evidence{Split: &detect.Split{Item: item}}
 		return &f
 	}
 	for _, c := range []struct {
@@ -106,17 +106,17 @@ func TestAgreesWithTheVerdict(t *testing.T) {
 		undivided bool
 		item      float64
 	}{
-		{finding(detect.HotKeyWrite, detect.HotItem, 1200), 1, true, 1200},
-		{finding(detect.HotKeyWrite, detect.HotItem, 0), 1, true, 4000},
-		{finding(detect.HotKeyWrite, detect.Splittable, 400), 1, false, 400},
-		{finding(detect.HotKeyWrite, detect.Splittable, 400), 10, true, 4000},
-		{finding(detect.HotKeyWrite, detect.MonotonicSortKey, 0), 1, false, 0},
-		{finding(detect.HotKeyRead, detect.HotItem, 5000), 1, false, 0}, // of its reads, not of these writes
+		{finding(detect.HotKeyWrite, detect.GroundItem, 1200), 1, true, 1200},
+		{finding(detect.HotKeyWrite, detect.GroundItem, 0), 1, true, 4000},
+		{finding(detect.HotKeyWrite, detect.GroundSplit, 400), 1, false, 400},
+		{finding(detect.HotKeyWrite, detect.GroundSplit, 400), 10, true, 4000},
+		{finding(detect.HotKeyWrite, detect.GroundSortKey, 0), 1, false, 0},
+		{finding(detect.HotKeyRead, detect.GroundItem, 5000), 1, false, 0}, // of its reads, not of these writes
 	} {
 		w := whatif.Ask(whatif.Question{Key: "user#42", Shards: 8, Factor: c.factor}, target, seconds, detect.DefaultPolicy())
 		w.Agree(c.f)
 		if w.IsUndivided() != c.undivided || w.Item != c.item {
-			t.Errorf("%s of %v, %v times: %+v", c.f.Reason, c.f.Evidence.Split.Item, c.factor, w)
+			t.Errorf("%s of %v, %v times: %+v", c.f.Ground, c.f.Evidence.Split.Item, c.factor, w)
 		}
 	}
 }

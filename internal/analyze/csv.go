@@ -16,7 +16,7 @@ var csvColumns = []string{
 	"fingerprint", "kind", "table", "index", "key", "key_type", "severity", "state",
 	"peak_at", "peak_wcu", "peak_wcu_low", "peak_wcu_high", "peak_rcu", "peak_rcu_low", "peak_rcu_high",
 	"mean_wcu", "mean_rcu", "over_seconds", "possible_seconds", "saturated_seconds",
-	"utilization", "share", "reason", "shards", "first_seen", "last_seen", "account", "region", "note",
+	"utilization", "share", "ground", "shards", "first_seen", "last_seen", "account", "region", "note",
 }
 
 // The kinds of the CSV row that limits the findings.
@@ -77,7 +77,7 @@ func csvRecord(f, root *detect.Finding) []string {
 		decimal(f.Peak.RCU.Value), decimal(f.Peak.RCU.Low), decimal(f.Peak.RCU.High),
 		decimal(f.Mean.WCU.Value), decimal(f.Mean.RCU.Value),
 		provenOver(f), strconv.Itoa(f.PossibleSeconds), strconv.Itoa(f.SaturatedSeconds),
-		decimal(f.Utilization), decimal(f.Share), string(f.Reason), shardsCell(f, root),
+		decimal(f.Utilization), decimal(f.Share), string(f.Ground), shardsCell(f, root),
 		at(f.FirstSeen), at(f.LastSeen), wording.Cell(f.Account), wording.Cell(f.Region), "",
 	}
 }

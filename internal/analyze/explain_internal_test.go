@@ -17,10 +17,10 @@ func TestExplanationsDoNotMislead(t *testing.T) {
 	t.Parallel()
 	p, e := &page{}, &explanation{}
 	e.finding(p, &detect.Finding{
-		Kind: detect.TooFewShards, KeyRef: detect.KeyRef{Target: detect.Target{Table: "orders"}, Key: "celebrity#SHARD_*"}, Severity: detect.Info, Reason: detect.Undetermined,
+		Kind: detect.TooFewShards, KeyRef: detect.KeyRef{Target: detect.Target{Table: "orders"}, Key: "celebrity#SHARD_*"}, Severity: detect.Info,
 		Peak: detect.Peak{Loads: detect.Loads{WCU: detect.Figure{Value: 9000, Low: 9000, High: 9000}}},
 	})
-	for _, wrong := range []string{"share", "proven above the limit", "UNDETERMINED", "by itself"} {
+	for _, wrong := range []string{"share", "proven above the limit", "by itself"} {
 		if strings.Contains(p.String(), wrong) {
 			t.Errorf("a page about a sharded key says %q:\n%s", wrong, p)
 		}
@@ -79,7 +79,7 @@ func TestCellsThatSayNothing(t *testing.T) {
 		return all
 	}
 	whole := &detect.Finding{Kind: detect.HotPartition, Utilization: 1, Shards: 1, Advice: steps(detect.ActionWait)}
-	item := &detect.Finding{Kind: detect.HotKeyRead, Reason: detect.HotItem, Utilization: 1.2, Shards: 2, Advice: steps(detect.ActionCache, detect.ActionCopies)}
+	item := &detect.Finding{Kind: detect.HotKeyRead, Ground: detect.GroundItem, Utilization: 1.2, Shards: 2, Advice: steps(detect.ActionCache, detect.ActionCopies)}
 	large := &detect.Finding{Kind: detect.HotKeyWrite, Utilization: 1.2, Shards: 2, Advice: steps(detect.ActionCompress, detect.ActionObject)}
 	few := &detect.Finding{Kind: detect.LowCardinalityKey, Utilization: 1.2, Shards: 2, Advice: steps(detect.ActionRename)}
 	day := &detect.Finding{Kind: detect.RollingHotKey, Utilization: 1.2, Shards: 2, Advice: steps(detect.ActionRename)}

@@ -100,7 +100,6 @@ func TestTheSchemaHasEveryFieldAndWord(t *testing.T) {
 		"table":            {s.Defs["table"].Required, fields(reflect.TypeFor[detect.Table]())},
 		"gap":              {s.Defs["gap"].Required, fields(reflect.TypeFor[sample.Gap]())},
 		"kinds":            {finding.Properties["kind"].Enum, constants(t, "Kind", "")},
-		"reasons":          {finding.Properties["reason"].Enum, constants(t, "Diagnosis", "")},
 		"evidence":         {s.Defs["evidence"].Required, fields(reflect.TypeFor[detect.Evidence]())},
 		"retries":          {s.Defs["evidence"].Properties["retries"].Required, fields(reflect.TypeFor[detect.Retries]())},
 		"callers":          {s.Defs["evidence"].Properties["retries"].Properties["callers"].Items.Required, fields(reflect.TypeFor[detect.CallerRetries]())},

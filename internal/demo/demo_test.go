@@ -186,7 +186,7 @@ func TestTheStory(t *testing.T) {
 		t.Errorf("the inbox has %q", events)
 	}
 	item, ok := finding(t, address, "product#1138", detect.HotKeyRead)
-	if !ok || item.State != detect.Resolved || item.Reason != detect.HotItem || len(item.Advice) == 0 || item.Advice[0].Action != detect.ActionRead {
+	if !ok || item.State != detect.Resolved || item.Ground != detect.GroundItem || len(item.Advice) == 0 || item.Advice[0].Action != detect.ActionRead {
 		t.Errorf("the finding of the item is %t, %+v", ok, item)
 	}
 	for _, step := range item.Advice {

@@ -230,12 +230,12 @@ func TestFactsReachTheVerdict(t *testing.T) {
 			}
 			var f detect.Finding
 			must(t, json.Unmarshal(rows[0].Document, &f))
-			want := detect.LSIBlocked
+			want := detect.GroundLocalIndex
 			if configured != nil {
-				want = detect.HotItem
+				want = detect.GroundItem
 			}
-			if f.Reason != want {
-				t.Errorf("the reason is %s, want %s", f.Reason, want)
+			if f.Ground != want {
+				t.Errorf("the reason is %s, want %s", f.Ground, want)
 			}
 		})
 	}

@@ -88,7 +88,7 @@ func TestWalkOutlivesTheJudge(t *testing.T) {
 					t.Fatalf("second %d: found %+v", second, f)
 				}
 				walk := viewOf(t, s).Walk
-				if told := second >= 24; told != (walk != nil) || f != nil && told != (f.Reason == detect.WalkingLoad) {
+				if told := second >= 24; told != (walk != nil) || f != nil && told != (f.Ground == detect.GroundPositions) {
 					t.Fatalf("second %d: the walk is %+v, found %+v", second, walk, f)
 				}
 				// A second may lie on two partitions, and fill none.

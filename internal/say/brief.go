@@ -219,7 +219,7 @@ func loss(f *detect.Finding, h *answer.Harm) string {
 	case f.State == detect.Resolved:
 		return "None: no refused request was seen."
 	}
-	if f.Reason == detect.HotItem && !f.MayBeServed() && f.SecondsOver() >= detect.HarmOf { // DynamoDB must refuse some by now
+	if f.Ground == detect.GroundItem && !f.MayBeServed() && f.SecondsOver() >= detect.HarmOf { // DynamoDB must refuse some by now
 		return "No refusals in the samples."
 	}
 	return "No refusals seen yet."

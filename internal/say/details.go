@@ -19,7 +19,7 @@ func Tell(f *detect.Finding) {
 // Details returns the facts behind a finding's answers, beside its load and its requests.
 func Details(f *detect.Finding) []Line {
 	var all lines
-	all.add("diagnosis", strings.TrimSuffix(fmt.Sprintf("%s, %s", f.Reason, f.Ground), ", "))
+	all.add("diagnosis", strings.ReplaceAll(string(f.Ground), "_", " "))
 	if f.Members != nil {
 		all.add("keys", members(f.Members))
 	}
@@ -62,7 +62,7 @@ func Details(f *detect.Finding) []Line {
 // are unknown. No sample carries their present size.
 func growth(f *detect.Finding) string {
 	bytes, rate, until := f.Evidence.GrowthBytes, wording.Size, ""
-	if bytes == nil && f.Reason == detect.LSIBlocked && f.Quality.Estimated != nil && !*f.Quality.Estimated { // by write units
+	if bytes == nil && f.Ground == detect.GroundLocalIndex && f.Quality.Estimated != nil && !*f.Quality.Estimated { // by write units
 		bytes, until = new((1-deletes(f.Evidence))*f.Mean.WCU.High*sample.WriteUnitBytes), " at the earliest"
 		rate = func(bytes float64) string { return "at most " + wording.AtMost(bytes/1024) + " KB" }
 	}
@@ -71,7 +71,7 @@ func growth(f *detect.Finding) string {
 	}
 	full := time.Duration(detect.CollectionBytes / *bytes * float64(time.Second))
 	text := fmt.Sprintf("%s a second: from nothing to 10 GB in %s%s", rate(*bytes), wording.Span(full), until)
-	if f.Reason == detect.LSIBlocked || f.Kind == detect.LargeCollection {
+	if f.Ground == detect.GroundLocalIndex || f.Kind == detect.LargeCollection {
 		text += "; writes with ReturnItemCollectionMetrics return the present size"
 	}
 	return text

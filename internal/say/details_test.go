@@ -21,7 +21,7 @@ func facts() []story {
 	key := func(name string, tell func(*detect.Finding)) story {
 		return story{name, detect.HotKeyWrite, "merchant#4711", func(f *detect.Finding) {
 			f.Peak.WCU = detect.Figure{Value: 1680, Low: 1680, High: 1680}
-			f.Utilization, f.Reason, f.Ground = 1.68, detect.Splittable, detect.GroundSplit
+			f.Utilization, f.Ground = 1.68, detect.GroundSplit
 			f.Evidence = &detect.Evidence{Records: 400, Seconds: 16}
 			tell(f)
 		}}
@@ -66,11 +66,11 @@ func facts() []story {
 		}),
 		{"growth of a collection", detect.LargeCollection, "tenant#a", func(f *detect.Finding) { f.Evidence = &detect.Evidence{GrowthBytes: new(200 * 1024.)} }},
 		key("a collection of unknown growth", func(f *detect.Finding) {
-			f.Reason, f.Ground, f.Quality.Estimated = detect.LSIBlocked, detect.GroundLocalIndex, new(false)
+			f.Ground, f.Quality.Estimated = detect.GroundLocalIndex, new(false)
 			f.Mean.WCU = detect.Figure{Value: 1200, Low: 1180, High: 1210}
 		}),
 		key("a collection that half of the writes delete from", func(f *detect.Finding) {
-			f.Reason, f.Ground, f.Quality.Estimated = detect.LSIBlocked, detect.GroundLocalIndex, new(false)
+			f.Ground, f.Quality.Estimated = detect.GroundLocalIndex, new(false)
 			f.Mean.WCU = detect.Figure{Value: 1200, Low: 1180, High: 1210}
 			f.Evidence.Operations = []detect.Operation{{Op: "DeleteItem", Share: 0.4}, {Op: "PutItem", Share: 0.4}, {Op: "Query", Share: 0.2}}
 		}),
@@ -177,7 +177,7 @@ func questions() string {
 	for _, w := range []whatif.Answer{
 		{Limit: 1000, PerShard: 700, Shards: 2, Needed: 3, Item: 1400, Unit: "WCU"},
 		{Limit: 3000, PerShard: 1700, Shards: 2, Needed: 2, AllAsked: true},
-		{Limit: 1000, PerShard: 1400, Shards: 1, Needed: 3, Reason: detect.Splittable},
+		{Limit: 1000, PerShard: 1400, Shards: 1, Needed: 3, Ground: detect.GroundSplit},
 		{Limit: 1000, PerShard: 1200, Shards: 2, Needed: 4},
 		{Limit: 1000, PerShard: 900, Shards: 2, Needed: 3},
 		{Limit: 1000, PerShard: 525, Shards: 8, Needed: 7, Placements: []whatif.PlacementOdds{{Over: 1}}},

@@ -301,7 +301,7 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 		}
 		return "Likely, in minutes: a split."
 	case answer.WithLoad:
-		if f.Reason == detect.Splittable && (f.Kind == detect.SingleCaller || a.Cause == answer.Retries && f.Utilization > 1) {
+		if f.Ground.Splits() && (f.Kind == detect.SingleCaller || a.Cause == answer.Retries && f.Utilization > 1) {
 			return "When the caller slows, or by a split."
 		}
 		if a.Cause == answer.Scan && len(a.Callers) > 1 {

@@ -29,12 +29,6 @@ type story struct {
 	tell func(*detect.Finding)
 }
 
-// grounds are the grounds of the stories' reasons.
-var grounds = map[detect.Diagnosis]detect.Ground{
-	detect.HotItem: detect.GroundItem, detect.LSIBlocked: detect.GroundLocalIndex, detect.RollingKey: detect.GroundPeriod,
-	detect.MovingLoad: detect.GroundMoving, detect.Splittable: detect.GroundSplit, detect.Undetermined: detect.GroundNoSortKeys,
-}
-
 func stories() []story {
 	refused := func(r sample.ThrottleReason, n int64) func(*detect.Finding) {
 		return func(f *detect.Finding) {
@@ -46,45 +40,45 @@ func stories() []story {
 			}
 		}
 	}
-	hot := func(wcu, served float64, reason detect.Diagnosis) func(*detect.Finding) {
+	hot := func(wcu, served float64, ground detect.Ground) func(*detect.Finding) {
 		return func(f *detect.Finding) {
 			f.Peak.WCU, f.Consumed.WCU = detect.Figure{Value: wcu, Low: wcu, High: wcu}, served
 			if served < wcu {
 				f.Throttling = &detect.Throttling{From: f.FirstSeen, To: f.LastSeen, Units: 30 * (wcu - served), Share: 1 - served/wcu}
 			}
-			f.Reason, f.Ground, f.Utilization, f.Shards, f.OverSeconds = reason, grounds[reason], wcu/1000, 3, new(20)
+			f.Ground, f.Utilization, f.Shards, f.OverSeconds = ground, wcu/1000, 3, new(20)
 			f.Evidence = &detect.Evidence{Records: 400, Seconds: 16, Callers: []detect.Part{{Text: "web", Low: 0.48, High: 0.52}, {Text: "app", Low: 0.28, High: 0.32}}, SortKeys: &detect.SortKeys{Known: 1}}
 			f.Advice = []detect.Step{step(detect.FixShardedKey, detect.NewAfter(f.Kind, wcu/3, wcu/3))}
 		}
 	}
 	young := func(f *detect.Finding) {
-		hot(1680, 1000, detect.Undetermined)(f)
+		hot(1680, 1000, detect.GroundNoSortKeys)(f)
 		f.Ground, f.Evidence.Split = detect.GroundYoung, &detect.Split{Verdict: detect.SplitUnknown, Seconds: 3}
 	}
 	old := func(f *detect.Finding) {
-		hot(1680, 1000, detect.Splittable)(f)
+		hot(1680, 1000, detect.GroundSplit)(f)
 		f.LastSeen = f.FirstSeen.Add(20 * time.Minute)
 		f.Evidence.Refused = map[string]int64{sample.KeyRange.String(): 900}
 	}
 	resolved := func(f *detect.Finding) {
-		hot(1680, 1000, detect.Splittable)(f)
+		hot(1680, 1000, detect.GroundSplit)(f)
 		f.State = detect.Resolved
 	}
 	blind := func(f *detect.Finding) {
-		hot(1100, 1100, detect.HotItem)(f)
+		hot(1100, 1100, detect.GroundItem)(f)
 		f.Quality = detect.NewQuality(detect.SourceChanges)
 	}
 	storm := func(f *detect.Finding) {
-		hot(900, 900, detect.Splittable)(f)
+		hot(900, 900, detect.GroundSplit)(f)
 		f.Evidence.Retries = &detect.Retries{SentCalls: detect.SentCalls{Calls: 100}, Failed: detect.Figure{Value: 18}, Callers: []detect.CallerRetries{{Caller: "job", Share: 0.77, SentCalls: detect.SentCalls{Amplification: 4.2}}}}
 	}
 	rolling := func(f *detect.Finding) {
-		hot(1680, 1000, detect.RollingKey)(f)
+		hot(1680, 1000, detect.GroundPeriod)(f)
 		f.Rolling = &detect.Rolling{Period: "hour", Template: "log#<hour>", Keys: []sample.Text{"log#2026-11-24T06"}}
 		f.Advice[0] = step(detect.FixTimeKey, f.Advice[0].After)
 	}
 	sharded := func(f *detect.Finding) {
-		hot(1680, 1680, detect.Undetermined)(f)
+		hot(1680, 1680, detect.GroundNoSortKeys)(f)
 		f.Sharding = &detect.Sharded{Base: "total", Shards: 4, Needed: 14, Deviation: 0.4, Hottest: "total#SHARD_3"}
 		fixes := map[detect.Kind]detect.Fix{detect.TooFewShards: detect.FixMoreShards, detect.TooManyShards: detect.FixFewerShards, detect.UnevenShards: detect.FixEvenShards}
 		f.Advice[0] = step(fixes[f.Kind], f.Advice[0].After)
@@ -101,20 +95,20 @@ func stories() []story {
 	}
 	refusedKeys := func(f *detect.Finding) {
 		refusedKey(f)
-		f.Reason, f.Ground, f.RefusedKeys[0].Share, f.LastSeen = detect.Splittable, detect.GroundKeys, 0.6, f.FirstSeen
+		f.Ground, f.RefusedKeys[0].Share, f.LastSeen = detect.GroundKeys, 0.6, f.FirstSeen
 		f.RefusedKeys = append(f.RefusedKeys, f.RefusedKeys[0], detect.RefusedKey{Key: "cust#1", WCU: detect.Figure{Value: 0.1}, Share: 0.001})
 	}
 	ramp := func(f *detect.Finding) {
 		refused(sample.KeyRange, 700)(f)
-		f.Reason, f.Ground, f.Ramp = detect.TableRamp, detect.GroundPreviousPeak, &detect.Ramp{Unit: "wcu", Requested: 9100, Previous: 2270, Serves: 4540}
+		f.Ground, f.Ramp = detect.GroundPreviousPeak, &detect.Ramp{Unit: "wcu", Requested: 9100, Previous: 2270, Serves: 4540}
 	}
 	walks := func(f *detect.Finding) {
 		refused(sample.KeyRange, 700)(f)
-		f.Reason, f.Ground, f.Advice = detect.WalkingLoad, detect.GroundPositions, []detect.Step{detect.NewStep(detect.FixShuffleInput)}
+		f.Ground, f.Advice = detect.GroundPositions, []detect.Step{detect.NewStep(detect.FixShuffleInput)}
 	}
 	shown := func(f *detect.Finding) {
 		refused(sample.KeyRange, 700)(f)
-		f.Reason, f.Ground = detect.Splittable, detect.GroundKeys
+		f.Ground = detect.GroundKeys
 		f.Partition = &detect.PartitionLoad{
 			PartitionRange: detect.PartitionRange{Shard: "orders/1/shardId-0001", Keys: true, From: 0x4a0 << 52, Low: 0x4a2 << 52, High: 0x5f3 << 52, To: 0x5f4 << 52},
 			WCU:            detect.Figure{Value: 1240, Low: 1240, High: 1310}, KeyCount: 812,
@@ -130,7 +124,7 @@ func stories() []story {
 	return []story{
 		{"a key that DynamoDB split", detect.HotKeyWrite, "merchant#4711", healed},
 		{"a third of sampled requests is refused", detect.HotKeyWrite, "merchant#4711", func(f *detect.Finding) {
-			hot(1500, 1000, detect.Splittable)(f)
+			hot(1500, 1000, detect.GroundSplit)(f)
 			f.Throttling.ShareLow, f.Throttling.ShareHigh = 0.242, 0.433
 		}},
 		{"one partition, one key", detect.HotPartition, "", refusedKey},
@@ -147,12 +141,12 @@ func stories() []story {
 		{"a key that DynamoDB did not split", detect.HotKeyWrite, "merchant#4711", old},
 		{"a key that is over", detect.HotKeyWrite, "merchant#4711", resolved},
 		{"a key that another Region writes more", detect.HotKeyWrite, "merchant#4711", func(f *detect.Finding) {
-			hot(1680, 1000, detect.Splittable)(f)
+			hot(1680, 1000, detect.GroundSplit)(f)
 			f.Replication = &detect.Replication{Regions: []string{"eu-west-1", "us-east-1"}, WCU: 1176}
 		}},
 		{"an item of a stream", detect.HotKeyWrite, "counter", blind},
 		{"an item of a stream, of a table whose callers are traced", detect.HotKeyWrite, "counter", traced},
-		{"a key of an index", detect.HotGSIKey, "OPEN", hot(1350, 1000, detect.LSIBlocked)},
+		{"a key of an index", detect.HotGSIKey, "OPEN", hot(1350, 1000, detect.GroundLocalIndex)},
 		{"one partition", detect.HotPartition, "", refused(sample.KeyRange, 700)},
 		{"a partition that its stream shows", detect.HotPartition, "", shown},
 		{"a partition that may heal", detect.HotPartition, "", func(f *detect.Finding) { shown(f); f.Severity = detect.Warning }},
@@ -172,15 +166,15 @@ func stories() []story {
 		{"capacity of an index", detect.TableStarvation, "", refused(sample.OfIndexCapacity, 700)},
 		{"no reason", detect.TableStarvation, "", func(f *detect.Finding) { refused(sample.ThrottleUnknown, 700)(f); f.Utilization = 1 }},
 		{"a key named after its hour", detect.RollingHotKey, "log#<hour>", rolling},
-		{"a sorted import", detect.MovingHotSpot, "", hot(1300, 1000, detect.MovingLoad)},
-		{"few values", detect.LowCardinalityKey, "", hot(1200, 1200, detect.Undetermined)},
+		{"a sorted import", detect.MovingHotSpot, "", hot(1300, 1000, detect.GroundMoving)},
+		{"few values", detect.LowCardinalityKey, "", hot(1200, 1200, detect.GroundNoSortKeys)},
 		{"too few shards", detect.TooFewShards, "total*", sharded},
 		{"too many shards", detect.TooManyShards, "total*", sharded},
 		{"uneven shards", detect.UnevenShards, "total*", sharded},
-		{"large items", detect.LargeItem, "doc#1", func(f *detect.Finding) { hot(1200, 1200, detect.HotItem)(f); f.Evidence.ItemBytes = 300 << 10 }},
+		{"large items", detect.LargeItem, "doc#1", func(f *detect.Finding) { hot(1200, 1200, detect.GroundItem)(f); f.Evidence.ItemBytes = 300 << 10 }},
 		{"a collection", detect.LargeCollection, "tenant#a", func(f *detect.Finding) { f.Severity = detect.Info }},
-		{"one caller", detect.SingleCaller, "tenant#a", hot(1200, 1200, detect.Splittable)},
-		{"a test", detect.TestKey, "loadtest", hot(1200, 1200, detect.Splittable)},
+		{"one caller", detect.SingleCaller, "tenant#a", hot(1200, 1200, detect.GroundSplit)},
+		{"a test", detect.TestKey, "loadtest", hot(1200, 1200, detect.GroundSplit)},
 		{"a retry storm", detect.RetryStorm, "tenant#a", storm},
 		{"a retry storm with short waits", detect.RetryStorm, "tenant#a", func(f *detect.Finding) {
 			storm(f)

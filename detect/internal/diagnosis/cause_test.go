@@ -79,7 +79,7 @@ func TestMoving(t *testing.T) {
 		moving := 0
 		for i := range all {
 			f := &all[i]
-			if f.Reason == detect.MovingLoad && f.Kind.OfKey() && !f.AdvisesShards() && f.Shards == 1 {
+			if f.Ground == detect.GroundMoving && f.Kind.OfKey() && !f.AdvisesShards() && f.Shards == 1 {
 				moving++
 				if f.Ground != detect.GroundMoving {
 					t.Errorf("%s: the ground of %s is %q", name, f.Key, f.Ground)

@@ -158,7 +158,7 @@ func (s succession) finding() detect.Finding {
 	f.FirstSeen, f.LastSeen, f.Through = s.keys[0].FirstSeen, lastSeen(s.keys), last.Through
 	f.Seconds = int64(f.LastSeen.Sub(f.FirstSeen)/time.Second) + 1
 	f.Mean = s.mean(f.Seconds)
-	f.Reason, f.Ground = detect.MovingLoad, detect.GroundMoving
+	f.Ground = detect.GroundMoving
 	names := []sample.Text{}
 	for _, key := range slices.Backward(s.keys) {
 		names = append(names, key.Key)
@@ -220,7 +220,7 @@ func followMoving(found []detect.Finding) {
 	for i := range found {
 		f := &found[i]
 		if spot := spots[f.Incident]; spot != nil && f.Kind.OfKey() {
-			f.Reason, f.Ground = spot.Reason, spot.Ground
+			f.Ground = spot.Ground
 			f.Advice, f.Shards = slices.Clone(spot.Advice), spot.Shards
 		}
 	}

@@ -78,7 +78,6 @@ func Growing(of episode.Subject, g episode.Growth, facts *detect.TableFacts) (de
 	f.Utilization = max(f.Peak.WCU.Value/detect.Units(detect.PartitionWrite), f.Peak.RCU.Value/detect.Units(detect.PartitionRead))
 	f.FirstSeen, f.LastSeen, f.Through, f.Seconds = detect.TimeOf(g.First), detect.TimeOf(g.Last), detect.TimeOf(g.Last), g.Seconds
 	f.OverSeconds = new(int) // a key that is hot has another finding
-	f.Reason = detect.Undetermined
 	f.Evidence = &detect.Evidence{
 		Operations: []detect.Operation{}, Refused: map[string]int64{}, Items: []detect.Part{}, Callers: []detect.Part{}, Attributes: []detect.Part{}, GrowthBytes: &g.Bytes,
 	}

@@ -15,29 +15,29 @@ import (
 // HotPartition returns why partitions without a hot key throttle in a number of seconds, and
 // the ground. Several keys share a partition only if several are seen to be throttled, or
 // the table's map places them there. walked reports that load walked through the key space.
-func HotPartition(f *detect.Finding, s *throttling.Pressure, spread *throttling.Spread, over int, walked bool) (detect.Diagnosis, detect.Ground) {
+func HotPartition(f *detect.Finding, s *throttling.Pressure, spread *throttling.Spread, over int, walked bool) detect.Ground {
 	ground := blindness(f)
 	if s.Refused[sample.KeyRange] == 0 && f.Partition == nil {
-		return detect.Undetermined, cmp.Or(ground, detect.GroundIndex)
+		return cmp.Or(ground, detect.GroundIndex)
 	}
 	if s.TakenByScans() {
-		return detect.Scanned, detect.GroundScan
+		return detect.GroundScan
 	}
 	if walked {
-		return detect.WalkingLoad, detect.GroundPositions
+		return detect.GroundPositions
 	}
 	_, several := spread.ThrottledKeysLoad(s, over)
 	several = several || f.Partition != nil
 	if (several || manyRefused(f)) && f.Ramp != nil {
 		if f.Ramp.Serves == detect.RampFactor*f.Ramp.Previous {
-			return detect.TableRamp, detect.GroundPreviousPeak
+			return detect.GroundPreviousPeak
 		}
-		return detect.TableRamp, detect.GroundWarm
+		return detect.GroundWarm
 	}
 	if several || manyRefused(f) {
-		return detect.Splittable, detect.GroundKeys
+		return detect.GroundKeys
 	}
-	return detect.Undetermined, cmp.Or(ground, detect.GroundNotSeen)
+	return cmp.Or(ground, detect.GroundNotSeen)
 }
 
 // manyRefused reports whether several keys are seen to be refused.
@@ -87,9 +87,9 @@ func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load, facts
 		return append([]detect.Step{detect.NewStep(starvedFix(s))}, retry...)
 	case s.Refused[sample.KeyRange] == 0 && f.Partition == nil:
 		return append([]detect.Step{detect.NewStep(detect.FixFindIndexKey)}, retry...)
-	case f.Reason == detect.WalkingLoad:
+	case f.Ground == detect.GroundPositions:
 		return append([]detect.Step{detect.NewStep(detect.FixShuffleInput)}, retry...)
-	case f.Reason == detect.TableRamp:
+	case f.Ground.IsRamp():
 		step, slower := detect.NewStep(detect.FixPrewarmForRamp), detect.NewStep(detect.FixSlowRamp)
 		step.Arguments.Units, slower.Arguments.Units = f.Ramp.Requested*detect.DefaultHeadroom, detect.RampFactor*f.Ramp.Previous
 		kind := detect.HotKeyWrite

@@ -32,7 +32,7 @@ func TestShortBurstsMayWait(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			f := detect.NewFinding(c.kind, detect.Target{Table: "orders"}, sample.KeyString("k"))
-			f.Reason, f.Severity, f.Utilization, f.Shards, f.Seconds = detect.Undetermined, detect.Critical, 1.8, 3, c.seconds
+			f.Severity, f.Utilization, f.Shards, f.Seconds = detect.Critical, 1.8, 3, c.seconds
 			f.OverSeconds, f.Mean.WCU, f.Mean.RCU = &c.over, detect.Figure{Value: c.mean}, detect.Figure{Value: c.mean}
 			f.Evidence = &detect.Evidence{}
 			steps := fixes.Steps(&fixes.Case{Finding: &f, Load: 1_800_000, Policy: detect.DefaultPolicy()})
@@ -78,7 +78,7 @@ func TestBurstsAtFixedTimes(t *testing.T) {
 			}
 			f.LastSeen = detect.TimeOf(at + c.long - 1)
 			over := len(f.Bursts) * int(c.long)
-			f.Reason, f.Severity, f.Utilization, f.Shards, f.Seconds = detect.Undetermined, detect.Critical, 1.8, 3, int64(over)
+			f.Severity, f.Utilization, f.Shards, f.Seconds = detect.Critical, 1.8, 3, int64(over)
 			f.OverSeconds, f.Mean.WCU, f.Mean.RCU = &over, detect.Figure{Value: 1800}, detect.Figure{Value: 1800}
 			f.Evidence = &detect.Evidence{}
 			steps := fixes.Steps(&fixes.Case{Finding: &f, Load: 1_800_000 * detect.Side[sample.Milli](c.kind, 1, 3), Policy: detect.DefaultPolicy()})

@@ -16,7 +16,7 @@ func TestCost(t *testing.T) {
 	t.Parallel()
 	puts, queries := op(sample.PutItem, 1, 2000, 1), op(sample.Query, 1, 40, 0.5)
 	updates, counts := op(sample.UpdateItem, 1, 100, 3), op(sample.UpdateItem, 1, 2000, 1)
-	item := func(c *fixes.Case) { c.Reason = detect.HotItem }
+	item := func(c *fixes.Case) { c.Ground = detect.GroundItem }
 	for _, c := range []struct {
 		name string
 		of   *fixes.Case

@@ -86,7 +86,7 @@ func TestReadsOfLargeItemsWantProof(t *testing.T) {
 func TestBackingOffLeavesTheDemand(t *testing.T) {
 	t.Parallel()
 	c := with(hot(detect.HotKeyWrite, 2500, op(sample.PutItem, 1, 2500, 1)), func(c *fixes.Case) {
-		c.Reason, c.Consumed.WCU = detect.Splittable, 1000
+		c.Ground, c.Consumed.WCU = detect.GroundSplit, 1000
 		c.Evidence.Refused = map[string]int64{sample.KeyRange.String(): 900}
 		c.Evidence.Retries = &detect.Retries{Seconds: 60, SentCalls: detect.SentCalls{Calls: 150, Attempts: 330, Amplification: 2.2}}
 	})

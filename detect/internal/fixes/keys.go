@@ -25,7 +25,7 @@ func waitForSplit(c *Case) (fix, bool) {
 
 // awaitVerdict is to design no new keys before it is known whether a split helps.
 func awaitVerdict(c *Case) (fix, bool) {
-	return fix{}, c.Reason == detect.Undetermined && c.Ground == detect.GroundYoung && !c.isUrgent() && !c.onlyTogether()
+	return fix{}, c.Ground == detect.GroundYoung && !c.isUrgent() && !c.onlyTogether()
 }
 
 // splitMeanwhile is a split that may come while a better fix is on its way.
@@ -36,7 +36,7 @@ func splitMeanwhile(c *Case) (fix, bool) {
 }
 
 func splitForHeat(c *Case) (fix, bool) {
-	if c.Reason != detect.Splittable || answer.Overdue(c.Finding) || c.onlyTogether() {
+	if !c.Ground.Splits() || answer.Overdue(c.Finding) || c.onlyTogether() {
 		return fix{}, false
 	}
 	f := fix{}
@@ -55,7 +55,7 @@ func (c *Case) isUrgent() bool {
 
 // checkSplit is to look whether DynamoDB has split the key, if the samples do not show it.
 func checkSplit(c *Case) (fix, bool) {
-	open := c.Reason == detect.Splittable && answer.Overdue(c.Finding) && !answer.StillRefused(c.Finding)
+	open := c.Ground.Splits() && answer.Overdue(c.Finding) && !answer.StillRefused(c.Finding)
 	return fix{arguments: detect.Arguments{Seconds: int(answer.HotFor(c.Finding).Seconds())}, place: ahead}, open
 }
 
@@ -77,7 +77,7 @@ func renamedKey(c *Case) (fix, bool) {
 // that shards by the sort key would leave it on one of them.
 func (c *Case) isItem() bool {
 	low, _ := c.heaviestItem()
-	return c.Reason == detect.HotItem || low >= itemShare || low*c.Utilization > c.Policy.Warning
+	return c.Ground == detect.GroundItem || low >= itemShare || low*c.Utilization > c.Policy.Warning
 }
 
 // heaviestItem returns the bounds of the heaviest item's share of the peak. An index's sort
@@ -85,7 +85,7 @@ func (c *Case) isItem() bool {
 func (c *Case) heaviestItem() (low, high float64) {
 	e := c.Evidence
 	if c.Index != "" || e == nil || e.Records < detect.MinRecords || len(e.Items) == 0 {
-		return float64(detect.BoolToInt(c.Reason == detect.HotItem)), 1
+		return float64(detect.BoolToInt(c.Ground == detect.GroundItem)), 1
 	}
 	low, high = e.Items[0].Low, e.Items[0].High
 	if s := c.PredictedSplit(); s != nil {

@@ -15,7 +15,7 @@ import (
 // hot returns a hot key, of so many units a second at its peak, with operations.
 func hot(k detect.Kind, units float64, ops ...detect.Operation) *fixes.Case {
 	f := detect.NewFinding(k, detect.Target{Table: "orders"}, sample.KeyString("k"))
-	f.Severity, f.Share, f.Seconds, f.Reason = detect.Critical, 0.5, 180, detect.Undetermined
+	f.Severity, f.Share, f.Seconds = detect.Critical, 0.5, 180
 	f.FirstSeen = time.Date(2026, 3, 10, 9, 0, 0, 0, time.UTC)
 	f.LastSeen = f.FirstSeen.Add(3 * time.Minute)
 	load := detect.Figure{Value: units, Low: units, High: units}
@@ -72,7 +72,7 @@ func TestLedger(t *testing.T) {
 		}), "read cache", 1700, 1700},
 		{"reads that do not repeat leave shards", hot(detect.HotKeyRead, 3400, gets), "cache shard migrate", 0, 3400},
 		{"one item's reads all repeat", with(hot(detect.HotKeyRead, 4000, op(sample.GetItem, 1, 8000, 0.5)), func(c *fixes.Case) {
-			c.Reason, c.Facts = detect.HotItem, &detect.TableFacts{KeySchema: sample.Keys("pk")}
+			c.Ground, c.Facts = detect.GroundItem, &detect.TableFacts{KeySchema: sample.Keys("pk")}
 		}), "cache copies", 0, 0.5},
 		{"queries of 100 KB want fewer bytes", hot(detect.HotKeyRead, 3500, op(sample.Query, 1, 280, 12.5)), "query cache shard migrate", 140, 3500},
 		{"little changes of large items", with(hot(detect.HotKeyWrite, 1080, op(sample.UpdateItem, 1, 90, 12)), func(c *fixes.Case) {
@@ -85,7 +85,7 @@ func TestLedger(t *testing.T) {
 			c.Evidence.ItemBytes = 300 * 1024
 		}), "object compress vertical", 5, 5},
 		{"a key of an hour, with new large items: old ones stay", with(hot(detect.HotKeyWrite, 1200, op(sample.PutItem, 1, 10, 120)), func(c *fixes.Case) {
-			c.Reason, c.Rolling, c.Evidence.ItemBytes = detect.RollingKey, &detect.Rolling{Period: "hour", Template: "<hour>"}, 120*1024
+			c.Ground, c.Rolling, c.Evidence.ItemBytes = detect.GroundPeriod, &detect.Rolling{Period: "hour", Template: "<hour>"}, 120*1024
 		}), "rename object compress", 600, 600},
 		{"large index entries", with(hot(detect.HotGSIKey, 2000, op(sample.PutItem, 1, 500, 4)), func(c *fixes.Case) { c.Index, c.Evidence.ItemBytes = "by-status", 4*1024 }), "shard migrate project index", 2000 / 3.0, 2000 / 3.0},
 		{"an index value that nobody reads, while others are", with(hot(detect.HotGSIKey, 1100, puts), func(c *fixes.Case) { c.Index, c.TargetRCU = "by-status", 500 }), "sparse shard migrate index", 0, 0},
@@ -100,7 +100,7 @@ func TestLedger(t *testing.T) {
 			c.Consumed.WCU, c.Evidence.Refused[sample.KeyRange.String()] = 1000, 700
 		}), "shard migrate retry", 1700 / 3.0, 1700 / 3.0},
 		{"a counter", with(hot(detect.HotKeyWrite, 1100, op(sample.UpdateItem, 1, 1100, 1)), func(c *fixes.Case) {
-			c.Reason, c.Evidence.ItemBytes = detect.HotItem, 100
+			c.Ground, c.Evidence.ItemBytes = detect.GroundItem, 100
 		}), "split", 550, 550},
 		{"key shards leave an item, with its part of the rest", with(hot(detect.HotKeyWrite, 1600, op(sample.UpdateItem, 1, 320, 5)), func(c *fixes.Case) {
 			c.Evidence.Items = []detect.Part{{Text: "profile", Low: 0.45, High: 0.55}}
@@ -109,19 +109,19 @@ func TestLedger(t *testing.T) {
 			c.Evidence.Items, c.Evidence.Split = []detect.Part{{Text: "profile", Low: 0.6, High: 0.81}}, &detect.Split{Item: 925, Seconds: 120}
 		}), "split", 650, 650},
 		{"a divided item leaves the key's others", with(hot(detect.HotKeyWrite, 2500, op(sample.PutItem, 1, 500, 5)), func(c *fixes.Case) {
-			c.Reason, c.Evidence.Items = detect.HotItem, []detect.Part{{Text: "profile", Low: 0.42, High: 0.52}}
+			c.Ground, c.Evidence.Items = detect.GroundItem, []detect.Part{{Text: "profile", Low: 0.42, High: 0.52}}
 		}), "split", 1200, 1450},
 		{"a load that splits help", with(hot(detect.HotKeyWrite, 1200, puts), func(c *fixes.Case) {
-			c.Reason, c.Evidence.Split = detect.Splittable, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, ResidualLow: 610, ResidualHigh: 640, Seconds: 120}
+			c.Ground, c.Evidence.Split = detect.GroundSplit, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, ResidualLow: 610, ResidualHigh: 640, Seconds: 120}
 		}), "wait shard migrate", 610, 640},
 		{"nobody waits where few values bound the table", with(hot(detect.HotKeyWrite, 1200, puts), func(c *fixes.Case) {
-			c.FewValues, c.Reason, c.Evidence.Split = true, detect.Splittable, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, ResidualLow: 610, ResidualHigh: 640, Seconds: 120}
+			c.FewValues, c.Ground, c.Evidence.Split = true, detect.GroundSplit, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, ResidualLow: 610, ResidualHigh: 640, Seconds: 120}
 		}), "shard migrate wait", 600, 600},
 		{"nobody waits where an index holds writes back", with(hot(detect.HotGSIKey, 1200, puts), func(c *fixes.Case) {
-			c.Index, c.Reason, c.Evidence.Split = "by-status", detect.Splittable, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, ResidualLow: 610, ResidualHigh: 640, Seconds: 120}
+			c.Index, c.Ground, c.Evidence.Split = "by-status", detect.GroundSplit, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, ResidualLow: 610, ResidualHigh: 640, Seconds: 120}
 		}), "shard migrate index wait", 600, 600},
 		{"a key of a day", with(hot(detect.HotKeyWrite, 1800, puts), func(c *fixes.Case) {
-			c.Reason, c.Rolling = detect.RollingKey, &detect.Rolling{Period: "day", Template: "<date>"}
+			c.Ground, c.Rolling = detect.GroundPeriod, &detect.Rolling{Period: "day", Template: "<date>"}
 		}), "rename shard migrate", 600, 600},
 		{"a table that is short of capacity", with(hot(detect.HotKeyWrite, 900, puts), func(c *fixes.Case) {
 			c.Evidence.Refused[sample.Provisioned.String()] = 10
@@ -281,14 +281,14 @@ func TestCapacityAfterAChange(t *testing.T) {
 			c.Mean.WCU, c.Share = detect.Figure{Value: 80, Low: 80, High: 80}, 80./280
 		}), wcu(2020, 2020, 2020)},
 		{"copies spare nothing", detect.FixCopies, with(hot(detect.HotKeyRead, 4000, op(sample.GetItem, 1, 8000, 0.5)), func(c *fixes.Case) {
-			c.Reason, c.Peak.WCU.Value = detect.HotItem, 10
+			c.Ground, c.Peak.WCU.Value = detect.GroundItem, 10
 		}), &detect.Need{Unit: "rcu", Now: 8000, Low: 8000, High: 8000}},
 		{"a new index stands beside the old one", detect.FixShardedIndex, with(hot(detect.HotGSIKey, 1100, puts), func(c *fixes.Case) { c.Index = "by-status" }),
 			newIndex(wcu(2200, 2200, 2200))},
 		{"also with fewer attributes", detect.FixProjection, with(hot(detect.HotGSIKey, 2000, puts), func(c *fixes.Case) { c.Index, c.Evidence.ItemBytes = "by-status", 4*1024 }),
 			newIndex(wcu(4000, 2500, 4000))},
 		{"to wait changes nothing", detect.FixWaitForSplit, with(hot(detect.HotKeyWrite, 1200, puts), func(c *fixes.Case) {
-			c.Reason, c.Evidence.Split = detect.Splittable, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, ResidualLow: 610, ResidualHigh: 640, Seconds: 120}
+			c.Ground, c.Evidence.Split = detect.GroundSplit, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, ResidualLow: 610, ResidualHigh: 640, Seconds: 120}
 		}), nil},
 		{"without the key's share nothing is known of the table", detect.FixShardedKey, with(hot(detect.HotKeyWrite, 1100, puts), func(c *fixes.Case) { c.Share = 0 }), nil},
 	} {
@@ -375,7 +375,7 @@ func TestATimeNeedsNoMigration(t *testing.T) {
 	t.Parallel()
 	for index, want := range map[string]detect.Effort{"": detect.EffortCode, "by-day": detect.EffortKeys} {
 		c := hot(detect.HotKeyWrite, 1800, op(sample.PutItem, 1, 1800, 1))
-		c.Index, c.Reason, c.Rolling = index, detect.RollingKey, &detect.Rolling{Period: "day", Template: "<date>"}
+		c.Index, c.Ground, c.Rolling = index, detect.GroundPeriod, &detect.Rolling{Period: "day", Template: "<date>"}
 		found := false
 		for _, s := range fixes.Steps(c) {
 			switch s.Action {
@@ -397,7 +397,7 @@ func TestATimeNeedsNoMigration(t *testing.T) {
 func TestACounterNeedsNoMigration(t *testing.T) {
 	t.Parallel()
 	c := hot(detect.HotKeyWrite, 1100, op(sample.UpdateItem, 1, 1100, 1))
-	c.Reason, c.Evidence.ItemBytes = detect.HotItem, 100
+	c.Ground, c.Evidence.ItemBytes = detect.GroundItem, 100
 	step := fixes.Steps(c)[0]
 	if step.Fix != detect.FixDividedCounter || step.Effort != detect.EffortCode || step.Arguments.Count != 2 || step.Names.Suffix != detect.SuffixCounter {
 		t.Errorf("the first step is %+v", step)

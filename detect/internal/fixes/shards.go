@@ -77,12 +77,14 @@ func (c *Case) isQueue() bool {
 
 // movesOn reports whether the load moves over the sort keys, or on to another key.
 func (c *Case) movesOn() bool {
-	switch c.Reason {
-	case detect.MonotonicSortKey, detect.MovingLoad, detect.RollingKey:
+	switch c.Ground {
+	case detect.GroundSortKey, detect.GroundMoving, detect.GroundPeriod:
 		return true
+	case detect.GroundItem, detect.GroundLocalIndex, detect.GroundSplit:
+		return false
 	}
 	s := c.PredictedSplit()
-	return c.Reason == detect.Undetermined && s != nil && (s.Direction == detect.Rising || s.Direction == detect.Falling)
+	return s != nil && (s.Direction == detect.Rising || s.Direction == detect.Falling)
 }
 
 // migration returns the way to shards.

@@ -18,22 +18,22 @@ func TestWaitingHasAnEnd(t *testing.T) {
 		name    string
 		seconds int
 		refused int64
-		reason  detect.Diagnosis
+		ground  detect.Ground
 		mean    detect.Figure // of a quarter of an hour
 		want    detect.Fix    // empty for none
 	}{
-		{name: "after two minutes", seconds: 120, refused: 100, reason: detect.Splittable, want: detect.FixWaitForSplit},
-		{name: "a second before a quarter of an hour", seconds: 899, refused: 100, reason: detect.Splittable, want: detect.FixWaitForSplit},
-		{name: "after a quarter of an hour", seconds: 900, refused: 100, reason: detect.Splittable},
-		{name: "where nothing is throttled", seconds: 1800, reason: detect.Splittable, want: detect.FixCheckSplit},
-		{name: "noticed late, with a mean proven above the limit", seconds: 890, mean: detect.Figure{Value: 1513, Low: 1488, High: 1539}, reason: detect.Splittable, want: detect.FixCheckSplit},
-		{name: "noticed late, with a mean that is not", seconds: 890, mean: detect.Figure{Value: 1010, Low: 980, High: 1040}, reason: detect.Splittable, want: detect.FixWaitForSplit},
-		{name: "what no split helps", seconds: 120, reason: detect.HotItem},
+		{name: "after two minutes", seconds: 120, refused: 100, ground: detect.GroundSplit, want: detect.FixWaitForSplit},
+		{name: "a second before a quarter of an hour", seconds: 899, refused: 100, ground: detect.GroundSplit, want: detect.FixWaitForSplit},
+		{name: "after a quarter of an hour", seconds: 900, refused: 100, ground: detect.GroundSplit},
+		{name: "where nothing is throttled", seconds: 1800, ground: detect.GroundSplit, want: detect.FixCheckSplit},
+		{name: "noticed late, with a mean proven above the limit", seconds: 890, mean: detect.Figure{Value: 1513, Low: 1488, High: 1539}, ground: detect.GroundSplit, want: detect.FixCheckSplit},
+		{name: "noticed late, with a mean that is not", seconds: 890, mean: detect.Figure{Value: 1010, Low: 980, High: 1040}, ground: detect.GroundSplit, want: detect.FixWaitForSplit},
+		{name: "what no split helps", seconds: 120, ground: detect.GroundItem},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("k"))
-			f.Reason, f.Severity, f.Utilization, f.Shards = c.reason, detect.Critical, 1.5, 3
+			f.Ground, f.Severity, f.Utilization, f.Shards = c.ground, detect.Critical, 1.5, 3
 			f.FirstSeen, f.LastSeen = began, began.Add(time.Duration(c.seconds-1)*time.Second)
 			f.Mean.WCU, f.Seconds = c.mean, 900
 			f.Evidence = &detect.Evidence{Refused: map[string]int64{sample.KeyRange.String(): c.refused}}

@@ -51,7 +51,7 @@ func payloadOf(t *testing.T, event detect.Event, severity detect.Severity, key s
 	f = detect.NewFinding(detect.HotKeyWrite, detect.Target{Account: "111122223333", Region: "eu-west-1", Table: "orders"}, sample.Key{Text: key, Type: "S"})
 	at := time.Date(2025, 11, 22, 12, 0, 0, 0, time.UTC)
 	f.Severity, f.State, f.FirstSeen, f.LastSeen = severity, detect.Firing, at, at.Add(4*time.Minute)
-	f.Reason, f.Shards = detect.HotItem, 3
+	f.Ground, f.Shards = detect.GroundItem, 3
 	f.Peak.WCU = detect.Figure{Value: 1500, Low: 1490, High: 1510}
 	f.Advice = []detect.Step{detect.NewStep(detect.FixShardedKey)}
 	i := detect.Incident{

@@ -40,7 +40,7 @@ func (s *State) Restore(findings []detect.Finding, windows []store.Window) error
 	ofTables := findings[:0:0]
 	for i := range findings {
 		f := &findings[i]
-		if f.Reason == detect.WalkingLoad { // stored seconds may lack the keys that show it
+		if f.Ground == detect.GroundPositions { // stored seconds may lack the keys that show it
 			s.board.RestoreWalk(f.Target, &detect.Walk{From: f.FirstSeen, Through: f.LastSeen})
 		}
 		if f.Kind.OfPipeline() {

@@ -1,43 +1,15 @@
 package detect
 
-// Diagnosis names the reason why adaptive capacity will or will not help.
-type Diagnosis string
-
-const (
-	// HotItem means that one item alone exceeds a partition's limit. No split helps it.
-	HotItem Diagnosis = "HOT_ITEM"
-	// RollingKey means that the key is named after its hot time. By the time DynamoDB has
-	// split its partition, the next key is hot.
-	RollingKey Diagnosis = "ROLLING_KEY"
-	// LSIBlocked means that the table has a local secondary index: DynamoDB never splits
-	// an item collection of such a table.
-	LSIBlocked Diagnosis = "LSI_BLOCKED"
-	// MonotonicSortKey means that the load follows the sort key, rising or falling: after
-	// a split, all new load lands on one side.
-	MonotonicSortKey Diagnosis = "MONOTONIC_SORT_KEY"
-	// Scanned means that Scans make the load: they go on to the next partition before
-	// DynamoDB splits one.
-	Scanned Diagnosis = "SCAN"
-	// MovingLoad means that the load moves from key to key, or over one key's sort keys,
-	// faster than DynamoDB splits partitions.
-	MovingLoad Diagnosis = "MOVING_LOAD"
-	// WalkingLoad means that the load goes through the key space, as a copy in the order of a
-	// Scan does: it is in the next partition before DynamoDB splits one.
-	WalkingLoad Diagnosis = "WALKING_LOAD"
-	// Splittable means that splits would have divided the load of the last minutes over
-	// partitions that serve it: adaptive capacity can help, after some minutes.
-	Splittable Diagnosis = "SPLITTABLE"
-	// TableRamp means that an on-demand table is asked for more than it serves at once: its
-	// warm throughput, or twice its previous peak.
-	TableRamp Diagnosis = "TABLE_RAMP"
-	// Starved means that no partition is hot: the table has too little capacity.
-	Starved Diagnosis = "STARVED"
-	// Undetermined means that the samples do not show the reason.
-	Undetermined Diagnosis = "UNDETERMINED"
-)
-
-// Ground is the evidence that decides a diagnosis.
+// Ground is why a table will or will not heal itself, or why that is unknown.
 type Ground string
+
+// Splits reports whether splits would have divided the load of the last minutes over
+// partitions that serve it: adaptive capacity can help, after some minutes.
+func (g Ground) Splits() bool { return g == GroundSplit || g == GroundKeys }
+
+// IsRamp reports whether an on-demand table is asked for more than it serves at once: its
+// warm throughput, or twice its previous peak.
+func (g Ground) IsRamp() bool { return g == GroundPreviousPeak || g == GroundWarm }
 
 // The grounds against a split.
 const (

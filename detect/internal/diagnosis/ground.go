@@ -2,34 +2,34 @@ package diagnosis
 
 import "github.com/keyheat/keyheat/detect"
 
-// Diagnose returns why the table will or will not heal a hot key itself, and the ground.
+// Diagnose returns why the table will or will not heal a hot key itself.
 // Loads that no split helps come before loads that one might help.
-func Diagnose(f *detect.Finding, facts *detect.TableFacts) (detect.Diagnosis, detect.Ground) {
+func Diagnose(f *detect.Finding, facts *detect.TableFacts) detect.Ground {
 	s := splitOf(f)
 	switch {
 	case isHotItem(f, facts, s):
-		return detect.HotItem, detect.GroundItem
+		return detect.GroundItem
 	case f.Rolling != nil:
-		return detect.RollingKey, detect.GroundPeriod
+		return detect.GroundPeriod
 	case f.Index == "" && facts != nil && len(facts.LSIs) > 0:
-		return detect.LSIBlocked, detect.GroundLocalIndex
+		return detect.GroundLocalIndex
 	case s.Verdict == detect.SplitMoving && s.Direction == detect.Wandering:
-		return detect.MovingLoad, detect.GroundMoving
+		return detect.GroundMoving
 	case s.Verdict == detect.SplitMoving:
-		return detect.MonotonicSortKey, detect.GroundSortKey
+		return detect.GroundSortKey
 	case s.Verdict == detect.SplitHelps && sortKeysKnown(f):
-		return detect.Splittable, detect.GroundSplit
+		return detect.GroundSplit
 	}
 	if ground := blindness(f); ground != "" {
-		return detect.Undetermined, ground
+		return ground
 	}
-	return detect.Undetermined, openGround(f.Evidence, s)
+	return openGround(f.Evidence, s)
 }
 
 // MaySplit reports whether a split can have healed a key. If no split helps, refusals that
 // stop show only that nobody marks them any more.
-func MaySplit(d detect.Diagnosis) bool {
-	return d != detect.HotItem && d != detect.LSIBlocked && d != detect.MonotonicSortKey
+func MaySplit(g detect.Ground) bool {
+	return g != detect.GroundItem && g != detect.GroundLocalIndex && g != detect.GroundSortKey
 }
 
 // splitOf returns the verdict on splits; unknown without observations.
