@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/answer"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/internal/diagnosis"
 	"github.com/keyheat/keyheat/detect/internal/episode"
 	"github.com/keyheat/keyheat/detect/internal/fixes"
@@ -272,7 +272,7 @@ func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rul
 		b.describePartition(&f)
 	case detect.TableStarvation:
 		f.Utilization = max(1, e.Pressure.Demand)
-		f.Ground = answer.Lack(&f)
+		f.Ground = casebook.Lack(&f)
 		if e.Pressure.TakenByScans() {
 			f.Ground = detect.GroundScan
 		}

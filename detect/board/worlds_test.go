@@ -20,8 +20,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/answer"
 	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/keydesign"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/testsupport/scenario"
@@ -50,7 +50,7 @@ type fieldWorld struct {
 		Share, Quiet                    bool
 		// Act is the action for tonight, Caller whom it concerns first, To the most units a
 		// second that it leaves the caller. Steps come in this order, Without not at all.
-		Act    answer.Act
+		Act    casebook.Act
 		Caller string
 		To     float64
 		// No finding of the world has a step of Never, and no text about it a phrase of Unsaid:
@@ -60,8 +60,8 @@ type fieldWorld struct {
 		// Figures are the count, lower bound, Region and seconds of a finding's step with a
 		// code.
 		Figures map[detect.Fix]detect.Arguments
-		Cause   answer.Cause
-		Outlook answer.Outlook
+		Cause   casebook.Code
+		Outlook casebook.Outlook
 		Ground  detect.Ground
 		// Harm is the refused share of the load, and the time of the first refusal.
 		Harm struct {
@@ -451,7 +451,7 @@ func namesOfRefused(f *detect.Finding) (all []string) {
 
 // acts adds what is wrong with tonight's action and the steps.
 func (w *fieldWorld) acts(j *judged, root *detect.Finding, add func(string, ...any)) {
-	e, a := &w.Expect, answer.New(root)
+	e, a := &w.Expect, casebook.New(root)
 	if e.Act != "" && a.Move.Act != e.Act {
 		add("now: %s", a.Move.Act)
 	}
@@ -484,8 +484,8 @@ func (w *fieldWorld) acts(j *judged, root *detect.Finding, add func(string, ...a
 			add("no step %s has the figures %+v", fix, want)
 		}
 	}
-	if e.Cause != "" && a.Cause != e.Cause {
-		add("the cause is %s", a.Cause)
+	if e.Cause != "" && a.Code != e.Cause {
+		add("the cause is %s", a.Code)
 	}
 	if e.Outlook != "" && a.Healing.Outlook != e.Outlook {
 		add("heals: %s", a.Healing.Outlook)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/answer"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/recipe"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
@@ -246,7 +246,7 @@ func (e *explanation) explains(f *detect.Finding) *detect.Finding {
 // shortSteps writes each step in a line: the action, its effort and the load that it
 // leaves.
 func shortSteps(p *page, f *detect.Finding) {
-	steps := answer.Steps(f)
+	steps := casebook.Steps(f)
 	if len(steps) == 0 {
 		return
 	}
@@ -269,7 +269,7 @@ func shortSteps(p *page, f *detect.Finding) {
 
 // steps writes each step with its facts, after the step of the finding that explains this one.
 func (e *explanation) steps(p *page, f, root *detect.Finding) {
-	heading, steps := "What to do, in order", answer.Steps(f)
+	heading, steps := "What to do, in order", casebook.Steps(f)
 	if root != nil && root.Kind != detect.MovingHotSpot { // the key's own advice is already the hot spot's
 		first := &root.Advice[0]
 		p.heading("What to do first, for " + subject(root))

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/answer"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/recipe"
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/say"
@@ -233,13 +233,13 @@ func TestNoThrottlingIsClaimedUnseen(t *testing.T) {
 	out := strings.Join(strings.Fields(explained(t, starved.String(), "(whole table)")), " ")
 	f := findingOf(t, starved.String(), detect.TableStarvation, "")
 	hasLines(t, out, append(say.Figures(f), say.Line{Name: say.LineWhy, Text: say.New(f).Why}))
-	if a := answer.New(f); a.Cause != answer.Provisioned || a.Move.Act != answer.RaiseCapacity {
+	if a := casebook.New(f); a.Code != casebook.ShortOfCapacity || a.Move.Act != casebook.RaiseCapacity {
 		t.Errorf("a table without capacity has the answers %+v", a)
 	}
 	if slices.ContainsFunc(say.Figures(f), func(l say.Line) bool { return l.Name == "of limit" }) {
 		t.Errorf("a table is held to one partition's limit: %+v", say.Figures(f))
 	}
-	if a := answer.New(findingOf(t, level.String(), detect.HotKeyWrite, "k")); !a.Harm.None() {
+	if a := casebook.New(findingOf(t, level.String(), detect.HotKeyWrite, "k")); !a.Harm.None() {
 		t.Errorf("a level key has the harm %+v", a.Harm)
 	}
 }

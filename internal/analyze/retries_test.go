@@ -10,7 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/answer"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/sample"
@@ -42,7 +42,7 @@ func TestAStormIsExplained(t *testing.T) {
 	if r := f.Evidence.Retries; r.Attempts != 126_000 || r.Calls != 54_000 || r.Seconds != 60 || r.Waited.Value != 600 || r.Callers[0].Caller != "lambda/reindex" || r.Callers[0].Amplification != 4 {
 		t.Errorf("the retries are %+v", r)
 	}
-	if m := answer.New(f).Move; m.Act != answer.BackOff || m.Callers[0].Text != "lambda/reindex" {
+	if m := casebook.New(f).Move; m.Act != casebook.BackOff || m.Callers[0].Text != "lambda/reindex" {
 		t.Errorf("for now there is %+v", m)
 	}
 	first := say.Line{Name: "1.", Text: stepOf(t, f, detect.FixCalmRetries) + ". " + say.StepWhy(f, &f.Advice[0])}
@@ -77,11 +77,11 @@ func TestFailuresAreNotRefusals(t *testing.T) {
 	if r := f.Evidence.Retries; r == nil || r.Retries() != 60*80 {
 		t.Errorf("the retries are %+v", r)
 	}
-	if h := answer.New(f).Harm; !h.None() || !h.Visible {
+	if h := casebook.New(f).Harm; !h.None() || !h.Visible {
 		t.Errorf("retries of unknown reasons are a harm: %+v", h)
 	}
 	f = findingOf(t, again.String()+throttled.String(), detect.HotKeyWrite, "tenant#1")
-	if h := answer.New(f).Harm; h.None() || h.Attempts != f.Evidence.ThrottledRequests() {
+	if h := casebook.New(f).Harm; h.None() || h.Attempts != f.Evidence.ThrottledRequests() {
 		t.Errorf("throttled attempts are no harm: %+v", h)
 	}
 }

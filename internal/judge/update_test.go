@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/answer"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -71,9 +71,9 @@ func checkOutlook(t *testing.T, n store.Notification) {
 	must(t, json.Unmarshal(p.Incident, &i))
 	f, err := detect.ReadFinding(p.Finding)
 	must(t, err)
-	a := answer.New(&f)
+	a := casebook.New(&f)
 	said := i.Told != nil && i.Told.Undecided
-	if isOpen := a.Healing.Outlook == answer.Open; said != isOpen || isOpen && a.Then != nil || isOpen && n.Event != "firing" {
+	if isOpen := a.Healing.Outlook == casebook.Open; said != isOpen || isOpen && a.Then != nil || isOpen && n.Event != "firing" {
 		t.Errorf("a message that it is %s has the outlook %s, undecided %t, then %+v", n.Event, a.Healing.Outlook, said, a.Then)
 	}
 }

@@ -1,5 +1,5 @@
 // Package say writes the words that people read about a finding: a title and five answers, in the
-// order in which on-call needs them. The answers come from [answer.New] as codes and
+// order in which on-call needs them. The answers come from [casebook.New] as codes and
 // figures. Text of the monitored system, such as a key or a caller, enters a sentence
 // through quote alone.
 package say
@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/answer"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -79,15 +79,15 @@ func (b *Brief) Lines() []Line {
 
 // New returns the brief of a finding.
 func New(f *detect.Finding) Brief {
-	a := answer.New(f)
+	a := casebook.New(f)
 	b := Brief{
-		Title: Title(f), Harm: harm(f, &a.Harm), Cause: cause(f, &a), Now: now(f, &a), Heals: heals(f, &a), Then: lastingFix(f, &a),
+		Title: Title(f), Harm: harm(f, &a.Harm), Cause: cards[a.Code].why.say(f, &a), Now: now(f, &a), Heals: heals(f, &a), Then: lastingFix(f, &a),
 	}
-	if b.Cause != "" && a.Cause != answer.Retries {
+	if b.Cause != "" && a.Code != casebook.RetryStorm {
 		b.Callers = callers(a.Callers)
 	}
 	if b.Cause != "" {
-		b.Cause += listCallers(" Callers of the whole table: ", callers(answer.MainCallers(f.TableCallers)))
+		b.Cause += listCallers(" Callers of the whole table: ", callers(casebook.MainCallers(f.TableCallers)))
 	}
 	b.Why = b.Cause + whoCalls(f, &a, b.Callers)
 	return b
@@ -137,7 +137,7 @@ func requestsTo(f *detect.Finding) string {
 	return "reads of"
 }
 
-func harm(f *detect.Finding, h *answer.Harm) string {
+func harm(f *detect.Finding, h *casebook.Harm) string {
 	since := ""
 	switch {
 	case h.Own || h.Since.IsZero() || f.State == detect.Resolved && h.None():
@@ -161,7 +161,7 @@ func atTimes(f *detect.Finding, from, to time.Time, share float64) string {
 }
 
 // heat is how hot a finding is: by its limit if it has harmed nobody.
-func heat(f *detect.Finding, h *answer.Harm) string {
+func heat(f *detect.Finding, h *casebook.Harm) string {
 	switch {
 	case !f.Kind.OfKey() || !h.None() || f.State == detect.Resolved:
 		return "hot"
@@ -196,7 +196,7 @@ func sampledLoad(f *detect.Finding) detect.Figure {
 }
 
 // loss is the harm without its time.
-func loss(f *detect.Finding, h *answer.Harm) string {
+func loss(f *detect.Finding, h *casebook.Harm) string {
 	switch {
 	case h.Own:
 		return tense(f, "Unknown: a hot key may go unseen.", "Unknown: a hot key may have gone unseen.")
@@ -316,7 +316,7 @@ type Row struct {
 
 // NewRow returns the row of a finding.
 func NewRow(f *detect.Finding) Row {
-	a := answer.New(f)
+	a := casebook.New(f)
 	r := Row{Harm: loss(f, &a.Harm), Hurt: !a.Harm.Own && !a.Harm.None()}
 	r.Now = strings.Replace(act(f, &a), ifThrottled(f), "If throttled", 1) // a column is narrow
 	switch {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/answer"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
@@ -20,11 +20,11 @@ type Caller struct {
 
 // whoCalls names the callers of a finding; empty if none stands out, which the action for now
 // then says.
-func whoCalls(f *detect.Finding, a *answer.Answer, all []Caller) string {
+func whoCalls(f *detect.Finding, a *casebook.Answer, all []Caller) string {
 	if a.Alike {
 		return ""
 	}
-	if a.Cause == answer.Scan {
+	if a.Code == casebook.Scan {
 		return scanners(all)
 	}
 	if others := 1 - f.OwnShare(); len(all) > 0 && others >= othersShown {
@@ -104,8 +104,8 @@ func listCallers(title string, all []Caller) string {
 }
 
 // busiest names the busiest caller behind a word, such as of or by; empty if none stands out.
-func busiest(word string, a *answer.Answer) string {
-	if len(a.Move.Callers) == 0 || a.Alike && a.Move.Act != answer.BackOff {
+func busiest(word string, a *casebook.Answer) string {
+	if len(a.Move.Callers) == 0 || a.Alike && a.Move.Act != casebook.BackOff {
 		return ""
 	}
 	return strings.TrimRight(" "+word, " ") + " " + quote(a.Move.Callers[0].Text)

@@ -5,14 +5,14 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/answer"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
 // lastingFix is the lasting fix, with the load that it leaves.
-func lastingFix(f *detect.Finding, a *answer.Answer) string {
+func lastingFix(f *detect.Finding, a *casebook.Answer) string {
 	switch {
-	case a.Cause == answer.SharedPartition && f.Partition != nil && f.State != detect.Resolved:
+	case a.Code == casebook.SharedPartition && f.Partition != nil && f.State != detect.Resolved:
 		return "Do not shard its keys: none is hot."
 	case a.Then == nil:
 		return ""
@@ -21,7 +21,7 @@ func lastingFix(f *detect.Finding, a *answer.Answer) string {
 	if a.Then.Fix == detect.FixEvenShards && f.Kind == detect.TooFewShards {
 		text += fmt.Sprintf(", then make %d of them", f.Sharding.Needed)
 	}
-	if a.Healing.Outlook == answer.Likely && a.Then.Fix != detect.FixBoundedRate {
+	if a.Healing.Outlook == casebook.Likely && a.Then.Fix != detect.FixBoundedRate {
 		text = "If it lasts, " + strings.ToLower(text[:1]) + text[1:]
 	}
 	return text + loadLeft(f, a.Then) + "."

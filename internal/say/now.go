@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/answer"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
@@ -16,18 +16,18 @@ import (
 const futile = " Capacity cannot help."
 
 // now is the action for tonight.
-func now(f *detect.Finding, a *answer.Answer) string {
+func now(f *detect.Finding, a *casebook.Answer) string {
 	text := act(f, a)
-	if a.Move.Futile && a.Move.Act == answer.SlowCallers && !a.Harm.None() {
+	if a.Futile && a.Move.Act == casebook.SlowCallers && !a.Harm.None() {
 		text += futile
 	}
 	return text
 }
 
-func act(f *detect.Finding, a *answer.Answer) string {
+func act(f *detect.Finding, a *casebook.Answer) string {
 	w := requests(f)
 	switch a.Move.Act {
-	case answer.Nothing:
+	case casebook.Nothing:
 		if f.State == detect.Resolved && a.Harm.Failed > 0 {
 			return fmt.Sprintf("Nothing at the table. Check the callers for lost %s.", w)
 		}
@@ -41,9 +41,9 @@ func act(f *detect.Finding, a *answer.Answer) string {
 			return "Nothing tonight: all requests have been served since."
 		}
 		return "Nothing tonight."
-	case answer.SlowCallers:
+	case casebook.SlowCallers:
 		return slowCallers(f, a)
-	case answer.SlowScan:
+	case casebook.SlowScan:
 		if a.Move.To > 0 && a.Move.To < leastScan*a.Move.From {
 			return "Pause the Scan" + busiest("by", a) + "."
 		}
@@ -51,49 +51,49 @@ func act(f *detect.Finding, a *answer.Answer) string {
 			return fmt.Sprintf("Slow the Scan%s from %s to %s, or stop it.", busiest("by", a), wording.Significant(a.Move.From), perSecond(a.Move.To, "rcu"))
 		}
 		return "Slow or stop the Scan" + busiest("by", a) + ": a rate limit, a smaller page or fewer segments."
-	case answer.SlowImport:
-		if len(a.Move.Callers) > 0 && !a.Alike && a.Cause != answer.Walk {
+	case casebook.SlowImport:
+		if len(a.Move.Callers) > 0 && !a.Alike && a.Code != casebook.Walk {
 			return "Slow" + busiest("", a) + boundedRate(f) + ", or pause it: it writes keys in order."
 		}
 		return "Slow or pause the job that writes keys in order."
-	case answer.StopTest:
+	case casebook.StopTest:
 		return fmt.Sprintf("Limit%s to %s, or stop it if it is a test.", cmp.Or(busiest("", a), " the load"), ofKey(f, a.Move.Total))
-	case answer.BackOff:
-		if a.Cause != answer.Retries {
+	case casebook.BackOff:
+		if a.Code != casebook.RetryStorm {
 			return fmt.Sprintf("Let %s %s%s back off, and wait some minutes for a split.", requestsTo(f), quote(f.RefusedKeys[0].Key), busiest("by", a))
 		}
 		return fmt.Sprintf("Slow %s, and let its retries back off with jitter and a limit.", cmp.Or(strings.TrimSpace(busiest("", a)), "the caller"))
-	case answer.Wait:
+	case casebook.Wait:
 		if a.Harm.None() {
 			return fmt.Sprintf("Wait some minutes for a split. %s, %s.", ifThrottled(f), shortRelief(f, a))
 		}
 		return fmt.Sprintf("Wait some minutes for a split, or %s.", lessLoad(f, a))
-	case answer.Prewarm:
-		if a.Cause == answer.Ramp {
+	case casebook.Prewarm:
+		if a.Code == casebook.Ramp {
 			return "Raise the table's warm throughput, or let the load grow more slowly."
 		}
-		if a.Healing.Outlook == answer.Likely {
+		if a.Healing.Outlook == casebook.Likely {
 			return "Raise the table's warm throughput to add partitions, or shed load until DynamoDB has split some."
 		}
 		return "Raise the table's warm throughput: that adds partitions."
-	case answer.RaiseCapacity:
+	case casebook.RaiseCapacity:
 		return "Raise the provisioned " + capacity(f, "capacity") + ", or switch the table to on-demand."
-	case answer.RaiseMaximum:
+	case casebook.RaiseMaximum:
 		return "Raise the maximum " + capacity(f, "throughput") + ", or remove the maximum."
-	case answer.RaiseQuota:
+	case casebook.RaiseQuota:
 		asked, served := detect.SideOf(f, f.Peak.WCU.Value, f.Peak.RCU.Value), detect.SideOf(f, f.Consumed.WCU, f.Consumed.RCU)
 		if 0 < served && served < asked {
 			return fmt.Sprintf("Request a higher quota from AWS; meanwhile cut the %s by %s. No table setting helps.", requests(f), wording.Part(1-detect.RateBelow(served)/asked))
 		}
 		return "Shed load, and request a higher quota from AWS. No table setting helps."
-	case answer.RaiseIndexCapacity:
+	case casebook.RaiseIndexCapacity:
 		return "Raise the write capacity of the index to the table's."
-	case answer.CheckReason:
+	case casebook.CheckReason:
 		return fmt.Sprintf("See which of CloudWatch's %s…ThrottleEvents exceeds 0: KeyRangeThroughput, ProvisionedThroughput, MaxOnDemandThroughput or AccountLimit.", detect.SideOf(f, "Write", "Read"))
-	case answer.CheckRefusals:
+	case casebook.CheckRefusals:
 		return fmt.Sprintf("%s, %s.", ifThrottled(f), relief(f, a))
-	case answer.MendKeyheat:
-		return ownMoves[f.Kind]
+	case casebook.MendKeyheat:
+		return blindCards[f.Kind].move
 	}
 	return ""
 }
@@ -107,7 +107,7 @@ func ifThrottled(f *detect.Finding) string {
 }
 
 // shortRelief is the rate to keep, of the first caller where that is known.
-func shortRelief(f *detect.Finding, a *answer.Answer) string {
+func shortRelief(f *detect.Finding, a *casebook.Answer) string {
 	switch {
 	case f.Kind.OfTable() || f.Kind == detect.TooFewShards || f.Kind == detect.UnevenShards:
 		return lessLoad(f, a)
@@ -118,7 +118,7 @@ func shortRelief(f *detect.Finding, a *answer.Answer) string {
 }
 
 // lessLoad is the way to less load: of a partition by the keys that it refuses most.
-func lessLoad(f *detect.Finding, a *answer.Answer) string {
+func lessLoad(f *detect.Finding, a *casebook.Answer) string {
 	switch {
 	case f.Kind == detect.TooFewShards:
 		return "limit each to " + ofKey(f, a.Move.Total)
@@ -150,7 +150,7 @@ func boundedRate(f *detect.Finding) string {
 const leastScan = 0.05
 
 // slowCallers names whom to slow, on condition that requests fail if no harm is seen.
-func slowCallers(f *detect.Finding, a *answer.Answer) string {
+func slowCallers(f *detect.Finding, a *casebook.Answer) string {
 	switch {
 	case a.Harm.None():
 		return fmt.Sprintf("%s, %s.", ifThrottled(f), relief(f, a))
@@ -161,7 +161,7 @@ func slowCallers(f *detect.Finding, a *answer.Answer) string {
 }
 
 // relief names the load to slow, and the rate to keep where it is known.
-func relief(f *detect.Finding, a *answer.Answer) string {
+func relief(f *detect.Finding, a *casebook.Answer) string {
 	key := ""
 	switch {
 	case f.Kind == detect.LowCardinalityKey:
@@ -210,7 +210,7 @@ func relief(f *detect.Finding, a *answer.Answer) string {
 }
 
 // first names the caller to begin with; empty if none stands out.
-func first(a *answer.Answer) string {
+func first(a *casebook.Answer) string {
 	if len(a.Move.Callers) == 0 || a.Alike {
 		return ""
 	}
@@ -245,30 +245,19 @@ func capacity(f *detect.Finding, word string) string {
 	return fmt.Sprintf("write %s to %s (peak: %s)", text, perSecond(f.Peak.WCU.Value*detect.DefaultHeadroom, "wcu"), wording.Significant(f.Peak.WCU.Value))
 }
 
-// ownMoves are the actions for trouble of Keyheat itself.
-var ownMoves = map[detect.Kind]string{
-	detect.CollectionStopped: "Look at the collectors' logs and their /-/ready, then restart any that hangs.",
-	detect.CollectionLags:    "See what the collectors' /-/ready cannot read. If nothing, add collectors, up to one a partition.",
-	detect.BadSamples:        "See the reject reasons in GET /api/v1/bad-samples, then mend the producer.",
-	detect.TablesRefused:     "Raise collect.tables of the collectors, or leave samples out.",
-	detect.SamplesLost:       "Compare the log's retention with the collectors' absence. GET /api/v1/gaps lists all gaps.",
-	detect.SamplesStopped:    "Check that the application and its sampling still run. If the table may be quiet now, set quiet for it.",
-	detect.UnseenKeys:        "Check the producers' sampling rates, then add partitions and collectors.",
-	detect.TooManyHotKeys:    "Check the producers' sampling rates: too small a rate makes every key hot.",
-	detect.CoverageFell:      "See which producer stopped sending samples, or changed its rate.",
-}
-
 // heals is the answer to whether the hot spot heals by itself.
-func heals(f *detect.Finding, a *answer.Answer) string {
+func heals(f *detect.Finding, a *casebook.Answer) string {
 	h := a.Healing
-	if a.Cause == answer.EventualReads && a.Harm.None() && h.Outlook != answer.Ended {
-		return "Nothing to heal: no refusals seen."
-	}
-	if (f.Severity == detect.Info || a.Harm.Own) && h.Outlook != answer.Ended {
-		return ""
+	if h.Outlook != casebook.Ended {
+		if f.Severity == detect.Info || a.Harm.Own {
+			return ""
+		}
+		if text := cards[a.Code].heals.say(f, a); text != "" {
+			return text
+		}
 	}
 	switch h.Outlook {
-	case answer.Ended:
+	case casebook.Ended:
 		if f.Healed != nil {
 			return fmt.Sprintf("It did: refusals ended at %s under the same load, so DynamoDB split the key.", f.Healed.Since.UTC().Format("15:04:05 UTC"))
 		}
@@ -276,74 +265,40 @@ func heals(f *detect.Finding, a *answer.Answer) string {
 			return endedBySplit(f.Partition.Split)
 		}
 		return endedText(f, a) + f.LastSeen.UTC().Format("15:04:05 UTC") + "."
-	case answer.Likely:
-		if a.Cause == answer.Ramp {
-			return "Likely, within half an hour: an on-demand table grows to its new peak."
-		}
-		if a.Cause == answer.FewValues {
-			return "For a time, perhaps: DynamoDB may split the hottest values."
-		}
+	case casebook.Likely:
 		if h.Ground == detect.GroundKeys {
 			if f.Partition != nil && len(f.Partition.Cuts) > 0 {
 				return healsBySplit(f.Partition)
 			}
 			return "Likely, in minutes: DynamoDB can split the partition."
 		}
-		if a.Move.Act == answer.Nothing && a.Harm.Refused > 0 {
+		if a.Move.Act == casebook.Nothing && a.Harm.Refused > 0 {
 			why := "whether by a split is unknown"
 			if s := f.PredictedSplit(); s != nil && s.Load < detect.Units(f.Limit()) {
 				why = "the load fell below the limit"
 			}
 			return fmt.Sprintf("It has been served since %s; %s.", a.Harm.To.Add(time.Second).UTC().Format("15:04:05 UTC"), why)
 		}
-		if a.Cause == answer.NearLimit && a.Harm.None() && a.Harm.Visible {
-			return "Nothing to heal: the load is below the limit."
-		}
 		return "Likely, in minutes: a split."
-	case answer.WithLoad:
-		if f.Ground.Splits() && (f.Kind == detect.SingleCaller || a.Cause == answer.Retries && f.Utilization > 1) {
-			return "When the caller slows, or by a split."
-		}
-		if a.Cause == answer.Scan && len(a.Callers) > 1 {
-			return "When the Scan" + busiest("by", a) + " ends or slows."
-		}
-		if a.Cause == answer.Retries && f.Utilization > 1 {
-			return "When the caller slows down; fewer retries are not enough."
-		}
-		return withLoad[a.Cause]
-	case answer.Open:
-		if a.Cause == answer.NearLimit && a.Harm.None() && a.Harm.Visible {
-			return "Nothing to heal: the load is below the limit."
-		}
+	case casebook.Open:
 		return fmt.Sprintf("Unknown; next update in about %s.", wording.Span(max(time.Minute, h.Known.Round(time.Minute))))
-	case answer.Unknown:
+	case casebook.Unknown:
 		if text := unknown[h.Ground]; text != "" {
 			return "Unknown: " + text + "."
 		}
 		return "Unknown."
 	}
-	switch a.Cause {
-	case answer.Provisioned:
-		return "No, unless auto scaling raises it or the load falls."
-	case answer.OwnMaximum:
-		return "No: only a higher maximum or less load ends it."
-	case answer.AccountQuota:
-		return "No: only a higher quota or less load ends it."
-	}
-	if h.Ground == answer.GroundNoSplit {
+	if h.Ground == casebook.GroundNoSplit {
 		return "Not so far; most splits are quicker."
 	}
 	if text := grounds[h.Ground]; text != "" {
-		if a.Cause == answer.NearLimit && a.Harm.None() {
-			return "Nothing to heal yet; " + text + "."
-		}
 		return "No: " + text + "."
 	}
 	return "No."
 }
 
 // endedText is the reason why a hot spot is over, up to the time.
-func endedText(f *detect.Finding, a *answer.Answer) string {
+func endedText(f *detect.Finding, a *casebook.Answer) string {
 	switch {
 	case a.Harm.Own:
 		return "It is over: last seen at "
@@ -355,14 +310,6 @@ func endedText(f *detect.Finding, a *answer.Answer) string {
 	return "It is over: the load fell after "
 }
 
-// withLoad has the ends of hot spots that end with their cause.
-var withLoad = map[answer.Cause]string{
-	answer.Test:      "When it ends, or by a split.",
-	answer.Scan:      "When the Scan ends or slows.",
-	answer.Retries:   "When the caller slows its retries.",
-	answer.OneCaller: "When the caller slows or moves on.",
-}
-
 var grounds = map[detect.Ground]string{
 	detect.GroundItem:       "one item never splits",
 	detect.GroundLocalIndex: "a local index prevents splits",
@@ -371,20 +318,20 @@ var grounds = map[detect.Ground]string{
 	detect.GroundPositions:  "the load moves on before a split",
 	detect.GroundPeriod:     "each new key starts in one partition",
 	detect.GroundBursts:     "its average is too low for a split",
-	answer.GroundCapacity:   "only more capacity or less load ends it",
-	answer.GroundDesign:     "the design is the cause",
+	casebook.GroundCapacity: "only more capacity or less load ends it",
+	casebook.GroundDesign:   "the design is the cause",
 }
 
 var unknown = map[detect.Ground]string{
-	answer.GroundSplitDone:  "DynamoDB may have split the key already",
-	detect.GroundBursts:     "the load comes in bursts",
-	detect.GroundPlaces:     "the load moves along the sort key in several places",
-	detect.GroundNoSortKeys: "samples lack sort keys",
-	detect.GroundHashedKeys: "sort keys are hashed and have no order",
-	detect.GroundFewSamples: "too few requests were sampled",
-	detect.GroundBatchTimes: "requests carry the times of batches",
-	detect.GroundNotSeen:    "the samples do not show which keys share the partition",
-	detect.GroundIndex:      "the samples do not show which keys share the partition",
-	detect.GroundNoReason:   "the samples do not say why requests are refused",
-	detect.GroundNotDecided: "the sort keys seen do not decide it",
+	casebook.GroundSplitDone: "DynamoDB may have split the key already",
+	detect.GroundBursts:      "the load comes in bursts",
+	detect.GroundPlaces:      "the load moves along the sort key in several places",
+	detect.GroundNoSortKeys:  "samples lack sort keys",
+	detect.GroundHashedKeys:  "sort keys are hashed and have no order",
+	detect.GroundFewSamples:  "too few requests were sampled",
+	detect.GroundBatchTimes:  "requests carry the times of batches",
+	detect.GroundNotSeen:     "the samples do not show which keys share the partition",
+	detect.GroundIndex:       "the samples do not show which keys share the partition",
+	detect.GroundNoReason:    "the samples do not say why requests are refused",
+	detect.GroundNotDecided:  "the sort keys seen do not decide it",
 }

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/answer"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/testsupport/hostile"
 	"github.com/keyheat/keyheat/sample"
@@ -36,7 +36,7 @@ func stories() []story {
 			f.Throttling = &detect.Throttling{From: f.FirstSeen, To: f.LastSeen, Units: float64(n), Share: 0.25}
 			f.Ground = map[sample.ThrottleReason]detect.Ground{sample.KeyRange: detect.GroundNotSeen, sample.OfIndex: detect.GroundIndex}[r]
 			if f.Kind == detect.TableStarvation {
-				f.Ground = answer.Lack(f)
+				f.Ground = casebook.Lack(f)
 			}
 		}
 	}
@@ -166,6 +166,28 @@ func stories() []story {
 		{"capacity of an index", detect.TableStarvation, "", refused(sample.OfIndexCapacity, 700)},
 		{"no reason", detect.TableStarvation, "", func(f *detect.Finding) { refused(sample.ThrottleUnknown, 700)(f); f.Utilization = 1 }},
 		{"a key named after its hour", detect.RollingHotKey, "log#<hour>", rolling},
+		{"a key that may be above the limit", detect.HotKeyWrite, "merchant#4711", func(f *detect.Finding) {
+			hot(1100, 1100, detect.GroundFewSamples)(f)
+			f.Severity, f.OverSeconds, f.PossibleSeconds, f.Peak.WCU = detect.Warning, new(0), 9, detect.Figure{Value: 1100, Low: 900, High: 1300}
+			f.Evidence.Callers = f.Evidence.Callers[:1]
+		}},
+		{"a key near the limit", detect.HotKeyWrite, "merchant#4711", func(f *detect.Finding) {
+			hot(900, 900, detect.GroundSplit)(f)
+			f.Severity, f.OverSeconds = detect.Warning, new(0)
+		}},
+		{"a key that stays flat at the limit", detect.HotKeyWrite, "merchant#4711", func(f *detect.Finding) {
+			hot(1000, 1000, detect.GroundSplit)(f)
+			f.OverSeconds, f.SaturatedSeconds, f.Quality = new(0), 9, detect.NewQuality(detect.SourceChanges)
+		}},
+		{"reads that DynamoDB may serve", detect.HotKeyRead, "flags", func(f *detect.Finding) {
+			hot(0, 0, detect.GroundItem)(f)
+			f.Severity, f.Peak.RCU, f.Consumed.RCU, f.Utilization = detect.Warning, detect.Figure{Value: 3600, Low: 3600, High: 3600}, 3600, 1.2
+			f.Evidence.Operations, f.Advice = []detect.Operation{{Op: "GetItem", Share: 1}}, nil
+		}},
+		{"a Scan that fills a partition", detect.HotPartition, "", func(f *detect.Finding) {
+			refused(sample.KeyRange, 700)(f)
+			f.Ground = detect.GroundScan
+		}},
 		{"a sorted import", detect.MovingHotSpot, "", hot(1300, 1000, detect.GroundMoving)},
 		{"few values", detect.LowCardinalityKey, "", hot(1200, 1200, detect.GroundNoSortKeys)},
 		{"too few shards", detect.TooFewShards, "total*", sharded},
@@ -219,22 +241,25 @@ func (s *story) finding() *detect.Finding {
 	return &f
 }
 
-// TestStories holds what on-call reads of each kind to a golden file.
+// TestStories holds what on-call reads of each case to a golden file.
 func TestStories(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
-	told := map[detect.Kind]bool{}
+	told := map[casebook.Code]bool{}
 	for _, s := range stories() {
 		brief := say.New(s.finding())
-		told[s.kind] = true
+		told[casebook.New(s.finding()).Code] = true
+		if brief.Why == "" {
+			t.Errorf("%s: nothing says why", s.name)
+		}
 		if strings.Contains(brief.Title, string(s.kind)) {
 			t.Errorf("the title of %s is only its kind: %s", s.name, brief.Title)
 		}
 		fmt.Fprintf(&text, "=== %s (%s)\n%s\n%s\n", s.name, s.kind, brief.Title, say.Text(brief.Lines()))
 	}
-	for _, k := range hostile.Kinds() {
-		if !told[k] && k != detect.HotKeyRead {
-			t.Errorf("no story is about %s", k)
+	for _, code := range casebook.Codes() {
+		if !told[code] {
+			t.Errorf("no story is about %s", code)
 		}
 	}
 	compareGolden(t, "testdata/stories.txt", text.String())

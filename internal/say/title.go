@@ -6,10 +6,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/answer"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -85,129 +84,8 @@ func titleKey(f *detect.Finding) sample.Text {
 
 // symptom is the visible effect of a finding, in a few words.
 func symptom(f *detect.Finding) string {
-	a := answer.New(f)
-	switch f.Kind {
-	case detect.HotKeyWrite, detect.HotKeyRead, detect.HotGSIKey:
-		return keySymptom(f, &a)
-	case detect.HotPartition:
-		switch a.Cause {
-		case answer.Scan:
-			return "a Scan fills one partition after another"
-		case answer.Walk:
-			return "a job fills one partition after another"
-		case answer.Ramp:
-			return "load grew faster than the " + targetWord(f) + " can"
-		case answer.BackPressure:
-			return "a full index partition holds back table writes"
-		}
-		name, does := "a partition", "refuses requests"
-		if f.Partition != nil {
-			name = fullPartition(f)
-		}
-		if soleRefused(f) != nil {
-			return name + " refuses requests to one key"
-		}
-		if a.Harm.None() {
-			does = "is full"
-		}
-		return fmt.Sprintf("%s %s, no single key is hot", name, does)
-	case detect.TableStarvation:
-		return starved[a.Cause]
-	case detect.RollingHotKey:
-		if f.Rolling != nil {
-			return "a new hot key each " + f.Rolling.Period
-		}
-	case detect.MovingHotSpot:
-		return "keys get hot one after another"
-	case detect.LowCardinalityKey:
-		return "too few key values for the load"
-	case detect.TooFewShards:
-		if f.Sharding != nil {
-			return fmt.Sprintf("%d key shards are too few", f.Sharding.Shards)
-		}
-	case detect.TooManyShards:
-		if f.Sharding != nil {
-			return fmt.Sprintf("%d key shards, the load needs %d", f.Sharding.Shards, f.Sharding.Needed)
-		}
-	case detect.UnevenShards:
-		return "key shards carry uneven load"
-	case detect.SingleCaller:
-		return "one caller makes a key hot"
-	case detect.RetryStorm:
-		return stormSymptom(f)
-	case detect.TestKey:
-		return "a key named like a test is hot"
-	case detect.LargeItem:
-		return "small changes rewrite large items"
-	case detect.LargeCollection:
-		return "an item collection grows towards 10 GB"
-	case detect.SamplesStopped:
-		if f.State == detect.Resolved {
-			return "no samples from " + minute(f.FirstSeen) + " to " + minute(f.LastSeen) + " UTC"
-		}
-		return "no samples since " + minute(f.FirstSeen) + " UTC"
-	}
-	if text := ownSymptoms[f.Kind]; text != "" {
-		return text
-	}
-	return string(f.Kind)
-}
-
-func minute(t time.Time) string { return t.UTC().Format("15:04") }
-
-// stormSymptom is a storm's symptom. A caller that reports no wait may well pause.
-func stormSymptom(f *detect.Finding) string {
-	if e := f.Evidence; e != nil && e.Retries != nil && len(e.Retries.Callers) > 0 && e.Retries.Callers[0].Waited > 0 {
-		return "one caller retries without pause"
-	}
-	return "one caller sends most retries"
-}
-
-func keySymptom(f *detect.Finding, a *answer.Answer) string {
-	key := "one key"
-	if f.Kind == detect.HotGSIKey {
-		key = "one index key"
-	}
-	load := requestsTo(f) + " " + key
-	switch {
-	case a.Move.Act == answer.Nothing && f.State == detect.Firing && a.Harm.Refused > 0:
-		return fmt.Sprintf("%s throttled on %s, now served", requests(f), key)
-	case !a.Harm.None() && f.Severity != detect.Info:
-		return fmt.Sprintf("%s throttled on %s", requests(f), key)
-	case a.Cause == answer.EventualReads:
-		return load + " may be refused"
-	case a.Cause == answer.AtLimit:
-		return load + " flat at the partition limit"
-	case f.SecondsOver() > 0 || f.Severity == detect.Critical:
-		return load + " above the partition limit"
-	case isLikely(f):
-		return load + " probably above the partition limit"
-	case f.PossibleSeconds > 0:
-		return load + " may be above the partition limit"
-	}
-	return load + " near the partition limit"
-}
-
-// starved names the lack of a starved table.
-var starved = map[answer.Cause]string{
-	answer.Scan:          "throttled, a Scan takes the read capacity",
-	answer.Provisioned:   "throttled, too little provisioned capacity",
-	answer.OwnMaximum:    "throttled by its own maximum throughput",
-	answer.AccountQuota:  "throttled by a quota of the account",
-	answer.IndexCapacity: "writes throttled, an index has too little capacity",
-	answer.NoReason:      "throttled, the samples do not say why",
-}
-
-// ownSymptoms are the symptoms when Keyheat cannot see.
-var ownSymptoms = map[detect.Kind]string{
-	detect.CollectionStopped: "no new samples are counted",
-	detect.CollectionLags:    "samples are counted late",
-	detect.BadSamples:        "collectors reject samples",
-	detect.TablesRefused:     "a collector has no room for more tables",
-	detect.SamplesLost:       "samples were lost",
-	detect.CoverageFell:      "samples show less of the load than before",
-	detect.UnseenKeys:        "too many keys to tell a hot one apart",
-	detect.TooManyHotKeys:    "more keys are hot than are followed",
+	a := casebook.New(f)
+	return cards[a.Code].symptom.say(f, &a)
 }
 
 // maxNamed is how many tables the title of a summary names.

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/answer"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/recipe"
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/say"
@@ -51,7 +51,7 @@ type step struct {
 }
 
 func newSteps(f *detect.Finding) []step {
-	steps, shown := answer.Steps(f), new(detect.After)
+	steps, shown := casebook.Steps(f), new(detect.After)
 	all := make([]step, len(steps))
 	now := heatmap.NewBar("Now", ofLimit(*f)+" of the limit", heatmap.ShareOfLimit(f))
 	code := codeOf(f)

@@ -2,7 +2,7 @@ package fixes
 
 import (
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/answer"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -36,7 +36,7 @@ func splitMeanwhile(c *Case) (fix, bool) {
 }
 
 func splitForHeat(c *Case) (fix, bool) {
-	if !c.Ground.Splits() || answer.Overdue(c.Finding) || c.onlyTogether() {
+	if !c.Ground.Splits() || casebook.Overdue(c.Finding) || c.onlyTogether() {
 		return fix{}, false
 	}
 	f := fix{}
@@ -55,8 +55,8 @@ func (c *Case) isUrgent() bool {
 
 // checkSplit is to look whether DynamoDB has split the key, if the samples do not show it.
 func checkSplit(c *Case) (fix, bool) {
-	open := c.Ground.Splits() && answer.Overdue(c.Finding) && !answer.StillRefused(c.Finding)
-	return fix{arguments: detect.Arguments{Seconds: int(answer.HotFor(c.Finding).Seconds())}, place: ahead}, open
+	open := c.Ground.Splits() && casebook.Overdue(c.Finding) && !casebook.StillRefused(c.Finding)
+	return fix{arguments: detect.Arguments{Seconds: int(casebook.HotFor(c.Finding).Seconds())}, place: ahead}, open
 }
 
 // keptKey is for a key that one partition still serves.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/answer"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -43,7 +43,7 @@ func caseOf(f *detect.Finding) *Case {
 
 // starvedTable is a table that throttles the key's requests for lack of capacity.
 func starvedTable(c *Case) (fix, bool) {
-	starved := answer.StarvedAttempts(c.Finding)
+	starved := casebook.StarvedAttempts(c.Finding)
 	return fix{arguments: detect.Arguments{Attempts: starved}, place: first, after: c.newAfter(1, 1)}, starved > 0
 }
 

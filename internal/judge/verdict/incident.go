@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/answer"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/incident"
 	"github.com/keyheat/keyheat/store"
 )
@@ -54,7 +54,7 @@ func (s *State) step(before incidentRecord, e *incident.Evidence, now time.Time)
 	}
 	out := incident.Step(before.Incident, incident.Input{
 		Evidence: e, OverSince: s.overSince(&before.Incident, e), Policy: policy, PageWithin: s.options.PageWithin, Now: now, Settled: time.Unix(s.settled, 0),
-		Undecided: f.finding.Kind != "" && answer.New(&f.finding).Healing.Outlook == answer.Open,
+		Undecided: f.finding.Kind != "" && casebook.New(&f.finding).Healing.Outlook == casebook.Open,
 		Silenced:  func(i *detect.Incident) *detect.Silenced { return s.Silences.Match(i, &f.finding) },
 		Receivers: s.receivers,
 	})

@@ -1,7 +1,6 @@
-package answer
+package casebook
 
 import (
-	"slices"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
@@ -27,7 +26,7 @@ const (
 	Unknown Outlook = "unknown"
 )
 
-// The grounds of an outlook that no diagnosis has.
+// The grounds of an outlook that no finding has.
 const (
 	GroundNoSplit   detect.Ground = "failure"   // DynamoDB had the time that splits take
 	GroundSplitDone detect.Ground = "old_split" // DynamoDB may have split the key already
@@ -43,35 +42,28 @@ type Healing struct {
 	Known time.Duration
 }
 
-func healingOf(f *detect.Finding) Healing {
+// heals returns the outlook of a finding.
+func (c *Case) heals(f *detect.Finding) Healing {
 	switch {
 	case f.State == detect.Resolved:
 		return Healing{Outlook: Ended}
-	case isOwn(f):
-		return Healing{Outlook: No, Ground: GroundDesign}
-	case f.Ground == detect.GroundScan:
-		return Healing{Outlook: WithLoad}
-	case f.Ground == detect.GroundNoReason:
-		return Healing{Outlook: Unknown, Ground: f.Ground}
-	case f.Kind == detect.TableStarvation:
-		return Healing{Outlook: No, Ground: GroundCapacity}
+	case c.Heals == nil:
+		return healsBySplit(f)
 	}
-	switch f.Kind {
-	case detect.SingleCaller, detect.TestKey, detect.RetryStorm:
-		return Healing{Outlook: WithLoad}
-	case detect.LowCardinalityKey:
-		if slices.ContainsFunc(f.Advice, func(s detect.Step) bool { return s.Fix == detect.FixSplitMeanwhile }) {
-			return Healing{Outlook: Likely, Ground: GroundDesign}
-		}
-		return Healing{Outlook: No, Ground: GroundDesign}
-	case detect.TooManyShards, detect.LargeItem, detect.LargeCollection:
-		return Healing{Outlook: No, Ground: GroundDesign}
-	}
+	return c.Heals(f)
+}
+
+func healsWithLoad(*detect.Finding) Healing { return Healing{Outlook: WithLoad} }
+
+func healsByDesign(*detect.Finding) Healing { return Healing{Outlook: No, Ground: GroundDesign} }
+
+func healsByCapacity(*detect.Finding) Healing { return Healing{Outlook: No, Ground: GroundCapacity} }
+
+// healsBySplit is the outlook of load that only splits of partitions could divide.
+func healsBySplit(f *detect.Finding) Healing {
 	switch f.Ground {
-	case detect.GroundPreviousPeak, detect.GroundWarm:
-		return Healing{Outlook: Likely, Ground: f.Ground}
 	case detect.GroundSplit, detect.GroundKeys:
-		return healingBySplit(f)
+		return splitExpected(f)
 	case detect.GroundItem, detect.GroundLocalIndex, detect.GroundPeriod, detect.GroundSortKey, detect.GroundMoving, detect.GroundPositions:
 		return Healing{Outlook: No, Ground: f.Ground}
 	case detect.GroundBursts:
@@ -91,9 +83,9 @@ func healingOf(f *detect.Finding) Healing {
 	return Healing{Outlook: Unknown, Ground: f.Ground}
 }
 
-// healingBySplit is the outlook of a load that splits can divide: in the time that splits
+// splitExpected is the outlook of a load that splits can divide: in the time that splits
 // take it is likely, and later refusals show whether they came.
-func healingBySplit(f *detect.Finding) Healing {
+func splitExpected(f *detect.Finding) Healing {
 	switch {
 	case f.Kind == detect.HotPartition && HotFor(f) >= detect.HealSeconds*time.Second, Overdue(f) && StillRefused(f):
 		return Healing{Outlook: No, Ground: GroundNoSplit}

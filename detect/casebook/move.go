@@ -1,11 +1,10 @@
-package answer
+package casebook
 
 import (
 	"slices"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/sample"
 )
 
 // Act is an action that on-call can take tonight, without a release or a change of keys.
@@ -51,19 +50,10 @@ type Move struct {
 	// most that leaves the rest of the load enough room. They are 0 if no caller stands out,
 	// if this caller alone cannot help, or if its rate is not known well.
 	From, To float64
-	// Futile reports that more capacity of the table does not help.
-	Futile bool
-}
-
-var helpless = []Cause{OneKey, AtLimit, OneItem, IndexKey, TimeKey, MovingSpot, FewValues, Shards, UnevenShards, OneCaller, Retries, Scan}
-
-var remedies = map[Cause]Act{
-	Provisioned: RaiseCapacity, OwnMaximum: RaiseMaximum, AccountQuota: RaiseQuota, IndexCapacity: RaiseIndexCapacity,
-	NoReason: CheckReason,
 }
 
 func moveFor(f *detect.Finding, a *Answer) Move {
-	m := Move{Act: actFor(f, a), Callers: a.Callers, Futile: slices.Contains(helpless, a.Cause)}
+	m := Move{Act: actFor(f, a), Callers: a.Callers}
 	switch {
 	case m.Act == BackOff && f.Evidence != nil && f.Evidence.Retries != nil && len(f.Evidence.Retries.Callers) > 0:
 		who := f.Evidence.Retries.Callers[0]
@@ -118,64 +108,47 @@ func actFor(f *detect.Finding, a *Answer) Act {
 	switch {
 	case f.State == detect.Resolved:
 		return Nothing
-	case isOwn(f):
+	case a.Blind:
 		return MendKeyheat
 	case f.Severity == detect.Info:
 		return Nothing
+	case a.Tonight == nil:
+		return a.slow(f)
 	}
-	switch a.Cause {
-	case Provisioned, OwnMaximum, AccountQuota, IndexCapacity, NoReason:
-		return remedies[a.Cause]
-	case Ramp:
-		return Prewarm
-	case Scan:
-		return SlowScan
-	case Walk:
-		return SlowImport
-	case MovingSpot:
-		if advises(f, detect.ActionShuffle) {
-			return SlowImport
-		}
-	case Test:
-		return StopTest
-	case Retries:
-		return BackOff
-	case SharedPartition:
-		few := 0 < a.Harm.Refused && a.Harm.Refused < worthSlowing
-		soon := a.Healing.Outlook == Likely
-		switch {
-		case advises(f, detect.ActionPrewarm) && !(soon && few):
-			return Prewarm
-		case soon:
-			return Wait
-		case few && f.Ground == detect.GroundNotSeen && len(f.RefusedKeys) > 0:
-			return BackOff // the key does not fill the partition
-		}
-	case NearLimit, EventualReads, FewValues, Shards, UnevenShards, LargeItem, Collection:
-		switch {
-		case !a.Harm.None() || f.Severity == detect.Critical, f.Utilization > 1 && a.Cause != EventualReads:
-		case a.Harm.Visible:
-			return Nothing
-		default:
-			return CheckRefusals
-		}
-	case MayBeOver, AtLimit:
-		if a.Harm.None() && (a.Cause == MayBeOver || !a.Harm.Visible) {
-			return CheckRefusals
-		}
-	}
-	if f.Kind.OfKey() && a.Harm.Failed == 0 && isCalm(f) {
-		return Nothing
-	}
+	return a.Tonight(f, a)
+}
+
+// always is one act for all findings of a case.
+func always(act Act) func(*detect.Finding, *Answer) Act {
+	return func(*detect.Finding, *Answer) Act { return act }
+}
+
+// slow is to slow the callers, unless the requests are served since, lack the table's
+// capacity, or will soon be served by a split.
+func (a *Answer) slow(f *detect.Finding) Act {
 	switch {
+	case f.Kind.OfKey() && a.Harm.Failed == 0 && isCalm(f):
+		return Nothing
 	case StarvedAttempts(f) > 0:
-		return remedies[lacks[Lack(f)]]
+		return raises[Lack(f)]
 	case f.Quality.InBatches():
 		return CheckRefusals
-	case a.Cause != OneCaller && a.Healing.Outlook == Likely && a.Harm.Refused < worthSlowing && a.Harm.Failed == 0:
+	case a.Code != OneCaller && a.Healing.Outlook == Likely && a.Harm.Refused < worthSlowing && a.Harm.Failed == 0:
 		return Wait
 	}
 	return SlowCallers
+}
+
+// slowIfHarmed slows the callers of load near a limit only where it harms somebody, or is
+// critical.
+func slowIfHarmed(f *detect.Finding, a *Answer) Act {
+	switch {
+	case !a.Harm.None() || f.Severity == detect.Critical, f.Utilization > 1 && a.Code != EventualReads:
+		return a.slow(f)
+	case a.Harm.Visible:
+		return Nothing
+	}
+	return CheckRefusals
 }
 
 // isCalm reports whether a key whose requests were refused is served since, for long enough
@@ -184,28 +157,6 @@ func isCalm(f *detect.Finding) bool {
 	return f.Throttling != nil && f.Through.Sub(f.Throttling.To) >= detect.HealedSeconds*time.Second
 }
 
-// isOwn reports whether a finding is about Keyheat's own blindness.
-func isOwn(f *detect.Finding) bool {
-	return f.Kind.OfPipeline() || slices.Contains([]detect.Kind{detect.CoverageFell, detect.UnseenKeys, detect.TooManyHotKeys}, f.Kind)
-}
-
-// worthSlowing is the refused share of a load from which callers are slowed although a
-// split is likely.
-const worthSlowing = 0.1
-
 func advises(f *detect.Finding, action string) bool {
 	return slices.ContainsFunc(f.Advice, func(s detect.Step) bool { return s.Action == action })
-}
-
-// StarvedAttempts returns how many attempts on a key were refused for lack of capacity of
-// its table or account. It is 0 unless they outnumber those that the key's partition
-// refused.
-func StarvedAttempts(f *detect.Finding) (n int64) {
-	for _, r := range []sample.ThrottleReason{sample.Provisioned, sample.MaxOnDemand, sample.AccountLimit} {
-		n += refusedFor(f, r)
-	}
-	if n <= refusedFor(f, sample.KeyRange) {
-		return 0
-	}
-	return n
 }

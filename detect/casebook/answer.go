@@ -1,16 +1,15 @@
-package answer
+package casebook
 
 import (
 	"slices"
-	"time"
 
 	"github.com/keyheat/keyheat/detect"
 )
 
 // Answer is a finding as on-call needs it.
 type Answer struct {
-	Harm  Harm
-	Cause Cause
+	Harm Harm
+	*Case
 	// Callers are the busiest callers of the key, the busiest first, with their shares of
 	// its load: at most three, and none below a tenth. Alike reports that none of them
 	// stands out.
@@ -25,7 +24,8 @@ type Answer struct {
 
 // New answers the five questions about a finding.
 func New(f *detect.Finding) Answer {
-	a := Answer{Harm: harmOf(f), Cause: causeOf(f), Callers: MainCallers(callersSeen(f)), Healing: healingOf(f)}
+	a := Answer{Case: caseOf(f), Callers: MainCallers(callersSeen(f))}
+	a.Harm, a.Healing = harmOf(f, a.Blind), a.heals(f)
 	a.Alike = len(a.Callers) > 0 && !standsOut(callersSeen(f))
 	a.Move = moveFor(f, &a)
 	if a.Healing.Outlook != Open && f.Healed == nil {
@@ -44,48 +44,6 @@ func Steps(f *detect.Finding) []detect.Step {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(f.Advice), func(s detect.Step) bool { return s.Action == detect.ActionWait })
-}
-
-// Harm is the cost of a finding: the requests that DynamoDB refused, and the calls that
-// failed.
-type Harm struct {
-	// Own reports that Keyheat itself cannot see: whether anybody is harmed is unknown.
-	Own bool
-	// Visible reports that the samples can show refused requests. A stream cannot.
-	Visible bool
-	// Attempts is how many refused attempts were seen in the seconds looked at: a lower
-	// bound.
-	Attempts int64
-	// Refused is the refused share of the load from From to To, with its bounds: see
-	// detect.Throttling.
-	Refused, RefusedLow, RefusedHigh float64
-	From, To                         time.Time
-	// Failed is the share of the key's calls of the last minute that failed after all
-	// retries; 0 if none is known.
-	Failed float64
-	Since  time.Time
-}
-
-// None reports that no request is known to have been refused, or to have failed.
-func (h *Harm) None() bool { return !h.Own && h.Attempts == 0 && h.Refused == 0 && h.Failed == 0 }
-
-// slight is the refused share of a load below which callers' retries absorb the harm.
-const slight = 0.01
-
-// IsSlight reports whether so few requests are refused that nobody need be slowed for it.
-func (h *Harm) IsSlight() bool { return 0 < h.Refused && h.Refused < slight && h.Failed == 0 }
-
-func harmOf(f *detect.Finding) Harm {
-	h := Harm{
-		Own:      isOwn(f),
-		Visible:  !slices.Contains(f.Quality.CannotSee, detect.BlindThrottled) && f.Quality.Source != detect.SourceMinutes,
-		Attempts: f.Evidence.ThrottledRequests(), Since: f.FirstSeen,
-	}
-	h.Failed, _ = f.FailedShare()
-	if t := f.Throttling; t != nil {
-		h.Refused, h.RefusedLow, h.RefusedHigh, h.From, h.To = t.Share, t.ShareLow, t.ShareHigh, t.From, t.To
-	}
-	return h
 }
 
 const (

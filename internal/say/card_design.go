@@ -1,0 +1,124 @@
+package say
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
+	"github.com/keyheat/keyheat/internal/say/wording"
+)
+
+var timeKeyCard = card{
+	symptom: func(f *detect.Finding, a *casebook.Answer) string {
+		if f.Kind.OfKey() || f.Rolling == nil {
+			return keySymptom(aboutLimit)(f, a)
+		}
+		return "a new hot key each " + f.Rolling.Period
+	},
+	why: func(f *detect.Finding, _ *casebook.Answer) string {
+		if f.Rolling == nil {
+			return ""
+		}
+		return capital(load(f, placeOn(f, "one "+wording.Printable(f.Rolling.Period)+"'s key"))) + "."
+	},
+}
+
+var movingSpotCard = card{
+	symptom: plain("keys get hot one after another"),
+	why: func(f *detect.Finding, _ *casebook.Answer) string {
+		if slices.ContainsFunc(f.Advice, func(s detect.Step) bool { return s.Fix == detect.FixShuffleInput }) {
+			return "A job " + tense(f, "writes", "wrote") + " key after key, each in one partition."
+		}
+		return fmt.Sprintf("One key after another %s up to %s.", tense(f, "gets", "got"), amount(f))
+	},
+}
+
+var fewValuesCard = card{
+	symptom: plain("too few key values for the load"),
+	why: func(f *detect.Finding, a *casebook.Answer) string {
+		if f.Index != "" && !f.InReads() && f.Utilization > 1 {
+			return capital(amount(f)) + placeOn(f, oneOfFew(f)) + "; " + failingWrites(f, a) + "."
+		}
+		return capital(load(f, placeOn(f, oneOfFew(f)))) + "."
+	},
+	heals: func(_ *detect.Finding, a *casebook.Answer) string {
+		if a.Healing.Outlook == casebook.Likely {
+			return "For a time, perhaps: DynamoDB may split the hottest values."
+		}
+		return ""
+	},
+}
+
+// oneOfFew names the hottest value of a key with few values: “DE”, one of 8 key values.
+func oneOfFew(f *detect.Finding) string {
+	if f.Members == nil || len(f.Members.Keys) == 0 {
+		return "one of few key values"
+	}
+	if f.Members.Count.Value == 1 {
+		return quote(f.Members.Keys[0]) + ", the only key value"
+	}
+	return fmt.Sprintf("%s, one of %s key values", quote(f.Members.Keys[0]), wording.About(f.Members.Count.Value))
+}
+
+var tooFewShardsCard = card{
+	symptom: func(f *detect.Finding, _ *casebook.Answer) string {
+		if f.Sharding == nil {
+			return "too few key shards"
+		}
+		return fmt.Sprintf("%d key shards are too few", f.Sharding.Shards)
+	},
+	why: whyShards,
+}
+
+var tooManyShardsCard = card{
+	symptom: func(f *detect.Finding, _ *casebook.Answer) string {
+		if f.Sharding == nil {
+			return "too many key shards"
+		}
+		return fmt.Sprintf("%d key shards, the load needs %d", f.Sharding.Shards, f.Sharding.Needed)
+	},
+	why: whyShards,
+}
+
+var unevenShardsCard = card{
+	symptom: plain("key shards carry uneven load"),
+	why: func(f *detect.Finding, _ *casebook.Answer) string {
+		if f.Sharding == nil {
+			return ""
+		}
+		s := f.Sharding
+		return fmt.Sprintf("Key shard %s %s %s, %.1f times the mean; one partition takes %s.",
+			quote(s.Hottest), tense(f, "has", "had"), fullest(f), 1+s.Deviation, limit(f))
+	},
+}
+
+// whyShards is the load of key shards that are too few, or too many.
+func whyShards(f *detect.Finding, _ *casebook.Answer) string {
+	if f.Sharding == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d key shards of %s %s up to %s each; one partition takes %s.", f.Sharding.Shards, quote(f.Sharding.Base), tense(f, "take", "took"), fullest(f), limit(f))
+}
+
+// fullest is the load of the fullest key shard.
+func fullest(f *detect.Finding) string {
+	return ofKey(f, f.Utilization*detect.Units(f.Limit()))
+}
+
+var largeItemCard = card{
+	symptom: plain("small changes rewrite large items"),
+	why: func(f *detect.Finding, _ *casebook.Answer) string {
+		if f.Evidence == nil {
+			return ""
+		}
+		return fmt.Sprintf("Writes %s little of items of %s, and %s for all.", tense(f, "change", "changed"), wording.Size(f.Evidence.ItemBytes), tense(f, "pay", "paid"))
+	},
+}
+
+var largeCollectionCard = card{
+	symptom: plain("an item collection grows towards 10 GB"),
+	why: func(f *detect.Finding, _ *casebook.Answer) string {
+		return fmt.Sprintf("The items of %s %s; a local index limits them to 10 GB.", subject(f), tense(f, "grow", "grew"))
+	},
+}
