@@ -112,7 +112,7 @@ type Collector struct {
 }
 
 // New returns a collector; Run stores its samples. seed keys the hash of all collectors of
-// one store (store.HashSeed).
+// one store, which has it.
 func New(config Config, st Store, seed uint64, logger *slog.Logger) *Collector {
 	config = config.withDefaults()
 	config.Sketch.Seed = seed

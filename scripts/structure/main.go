@@ -1,7 +1,7 @@
 // Structure checks the rules of the tree that no linter of the short list knows: imports
 // point down the layers, packages stay small, DynamoDB's limits stand in one file, the
-// judgement returns no sentences, keys are quoted, and comments, names and documents are
-// plain English.
+// judgement returns no sentences, keys are quoted, comments and documents name the thing, and
+// what they name exists.
 //
 //	go run ./scripts/structure
 //
@@ -53,7 +53,7 @@ func check(ctx context.Context, dir string) ([]problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := documentProblems(dir)
+	all, err := wordProblems(m, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -65,6 +65,11 @@ func check(ctx context.Context, dir string) ([]problem, error) {
 	if err != nil {
 		return nil, err
 	}
+	lost, err := referenceProblems(m, dir)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, lost...)
 	all = append(all, untested...)
 	all = append(all, sleeping...)
 	for _, p := range m.packages {
@@ -73,7 +78,6 @@ func check(ctx context.Context, dir string) ([]problem, error) {
 	all = append(all, s.unusedExemptions()...)
 	all = append(all, s.checkImports(m)...)
 	all = append(all, limitProblems(m)...)
-	all = append(all, wordProblems(m)...)
 	all = append(all, sentenceProblems(m)...)
 	all = append(all, quotingProblems(m)...)
 	slices.SortStableFunc(all, func(a, b problem) int { return strings.Compare(a.where, b.where) })

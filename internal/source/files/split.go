@@ -128,7 +128,7 @@ func (s *splitter) recognise() bool {
 }
 
 // opensArray reports whether a text begins as an array of objects does. A line of a log
-// may begin with a bracket too: [2026-11-21 12:00:00] or [INFO].
+// may begin with a bracket too: a time in brackets.
 func opensArray(text []byte) bool {
 	if text[0] != '[' {
 		return false

@@ -27,7 +27,7 @@ func OfChange() []sample.RejectReason {
 	return []sample.RejectReason{change.RejectNotChange, change.RejectBadImage, change.RejectKeySchema, change.RejectNoImages}
 }
 
-// OfCloudTrail are those of CloudTrail's events beside these and change.ReasonKeySchema.
+// OfCloudTrail are those of CloudTrail's events beside these.
 func OfCloudTrail() []sample.RejectReason {
 	return []sample.RejectReason{
 		cloudtrail.RejectNotRequest, cloudtrail.RejectFailed, cloudtrail.RejectQuery, cloudtrail.RejectBatch, cloudtrail.RejectTransaction, cloudtrail.RejectStatement,
