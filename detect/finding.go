@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -147,8 +148,10 @@ type Finding struct {
 	// CloudWatch compares the finding with DynamoDB's own metrics; null if Keyheat does
 	// not read CloudWatch for the table.
 	CloudWatch *CloudWatch `json:"cloudwatch"`
-	// Incident is the ID of the finding's incident.
+	// Incident is the ID of the finding's incident, Cause what made it: of a key that one
+	// caller makes hot the key.
 	Incident string `json:"incident"`
+	Cause    Cause  `json:"cause"`
 }
 
 // NewFinding returns a pending finding, without figures, about a target or a key of it.
@@ -167,6 +170,7 @@ func ReadFinding(document []byte) (Finding, error) {
 	if err := json.Unmarshal(document, &f); err != nil {
 		return Finding{}, fmt.Errorf("read a finding: %w", err)
 	}
+	f.Cause = cmp.Or(f.Cause, causeOf[f.Kind]) // of one that was stored without
 	return f, nil
 }
 

@@ -188,7 +188,9 @@ const (
 // target. Writes to a global table have one incident for all Regions. The key is the
 // cause's: a hot key itself, the pattern of a rolling key, or a caller. It is empty if
 // the target as a whole has the cause.
-func (f *Finding) BelongTo(c Cause, key string) { f.Incident = IncidentID(c, f.incidentTarget(), key) }
+func (f *Finding) BelongTo(c Cause, key string) {
+	f.Cause, f.Incident = c, IncidentID(c, f.incidentTarget(), key)
+}
 
 // incidentTarget is the target of the finding's incident. Writes load all Regions of a
 // global table alike: the first Region stands for all.
@@ -242,26 +244,13 @@ func NewIncident(id string, cause Cause, root *Finding, found []*Finding) Incide
 	return i
 }
 
-// CauseOf returns the cause whose incident the root names.
+// CauseOf returns the cause of an incident by its root: whoever makes one key hot is the cause
+// of the key's own incident.
 func CauseOf(root *Finding) Cause {
-	usual, target := causeOf[root.Kind], root.incidentTarget()
-	if root.Incident == IncidentID(usual, target, root.causeKey()) {
-		return usual
+	if root.Cause == CauseHotKey {
+		return causeOf[root.Kind]
 	}
-	switch {
-	case root.Rolling != nil:
-		return CauseRollingKey
-	case root.Sharding != nil:
-		return CauseShardedKey
-	}
-	for _, c := range []Cause{CauseMovingHotSpot, CauseIndexBackPressure, CauseFewValues} {
-		for _, key := range []string{"", root.causeKey()} {
-			if root.Incident == IncidentID(c, target, key) {
-				return c
-			}
-		}
-	}
-	return usual
+	return root.Cause
 }
 
 // Lift gives the root of each incident the worst severity and state of its findings: a

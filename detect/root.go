@@ -72,7 +72,7 @@ func BoolToInt(b bool) int {
 
 // rank is the kind's rank. Few values explain nothing if all load is on one of them.
 func (f *Finding) rank() int {
-	if f.Kind == LowCardinalityKey && f.Incident != IncidentID(CauseFewValues, f.incidentTarget(), "") {
+	if f.Kind == LowCardinalityKey && f.Cause != CauseFewValues {
 		return rootRank[LargeItem]
 	}
 	return rootRank[f.Kind]

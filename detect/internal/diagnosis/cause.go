@@ -22,10 +22,10 @@ func Assign(found []detect.Finding, policy func(detect.Target) detect.Policy) {
 	for i := range found {
 		switch f := &found[i]; {
 		case isPressed(f):
-			f.Incident = pressingIncident(found, f)
+			f.Incident, f.Cause = pressingIncident(found, f)
 		case isShortOfIndex(f):
 			if index := shortIndex(found, f); index != nil {
-				f.Incident = index.Incident
+				f.Incident, f.Cause = index.Incident, index.Cause
 			}
 		}
 	}
@@ -281,13 +281,14 @@ func shortIndex(found []detect.Finding, table *detect.Finding) (most *detect.Fin
 // pressingIncident returns the incident of the hottest key of the table's indexes,
 // because that key throttles the table's writes. If no such key is known, it returns the
 // table's incident.
-func pressingIncident(found []detect.Finding, table *detect.Finding) string {
-	incident, most := detect.IncidentID(detect.CauseIndexBackPressure, table.Target, ""), 0.0
+func pressingIncident(found []detect.Finding, table *detect.Finding) (incident string, cause detect.Cause) {
+	incident, cause = detect.IncidentID(detect.CauseIndexBackPressure, table.Target, ""), detect.CauseIndexBackPressure
+	most := 0.0
 	for i := range found {
 		f := &found[i]
 		if f.Kind == detect.HotGSIKey && baseOf(f) == table.Target && f.State != detect.Resolved && f.Utilization > most {
-			incident, most = f.Incident, f.Utilization
+			incident, cause, most = f.Incident, f.Cause, f.Utilization
 		}
 	}
-	return incident
+	return incident, cause
 }
