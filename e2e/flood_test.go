@@ -3,16 +3,83 @@
 package e2e_test
 
 import (
+	"context"
+	"flag"
 	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/keyheat/keyheat/sample"
 )
 
-// TestFloodOfHotKeys: in one table, 100,000 keys are hot in each second, each once. The key
-// that is hot in another table is found.
+var (
+	floodKeys      = flag.Int("flood.keys", 1000, "how many keys TestFloodOfHotKeys makes hot at once")
+	floodTables    = flag.Int("flood.tables", 5000, "how many new tables TestFloodOfTables names in each second")
+	floodProducers = flag.Int64("flood.producers", 25_000, "how many producers TestFloodOfProducers has")
+	floodLasts     = flag.Duration("flood.lasts", 40*time.Second, "how long each flood lasts at least")
+)
+
+// floodConnections is how many producers send at once.
+const floodConnections = 2000
+
+// TestFloodOfHotKeys: many keys get hot at once and stay hot, a thousand in a table. Each has an
+// incident of its own.
 func TestFloodOfHotKeys(t *testing.T) {
+	eachSiege(t, func(t *testing.T, w *siege) {
+		const senders = 4
+		var sent [senders]int64
+		w.endure(t, func(ctx context.Context) {
+			var going sync.WaitGroup
+			for i := range senders {
+				going.Go(func() { sent[i] = w.sendHot(ctx, t, *floodKeys/senders, i) })
+			}
+			going.Wait()
+		})
+		all := sent[0] + sent[1] + sent[2] + sent[3]
+		w.counted(t, attacker, totals{all, all * 1100})
+	})
+}
+
+// sendHot makes some keys hot in each second until ctx ends, and returns how many samples it sent.
+func (w *siege) sendHot(ctx context.Context, t *testing.T, keys, sender int) (sent int64) {
+	sink := w.sink(attacker, &timings{})
+	for next := time.Now().Truncate(time.Second); ctx.Err() == nil; {
+		var records []sample.Record
+		for ; next.Before(time.Now()); next = next.Add(time.Second) {
+			for i := range keys {
+				table := fmt.Sprint(attacker, "-", i/250)
+				records = append(records, sample.Record{Time: next.UnixMilli(), Table: table, PK: sample.KeyString(randomWord(sender, i)), Op: sample.PutItem, WCU: 1_100_000, Rate: 1, N: 1})
+			}
+		}
+		if err := sink.Write(t.Context(), records); err != nil {
+			t.Errorf("a batch of the flood was dropped: %v", err)
+			return sent
+		}
+		sent += int64(len(records))
+		time.Sleep(time.Until(next))
+	}
+	return sent
+}
+
+// randomWord returns a name that is like no other, so that each key has an incident of its own.
+func randomWord(sender, n int) string {
+	random := rand.New(rand.NewPCG(uint64(sender), uint64(n)))
+	word := make([]byte, 16)
+	for i := range word {
+		word[i] = 'a' + byte(random.IntN(26))
+	}
+	return string(word)
+}
+
+// TestFloodOfBriefKeys: in one table, 100,000 keys are hot in each second, each once. The key
+// that is hot in another table is found.
+func TestFloodOfBriefKeys(t *testing.T) {
 	const (
 		topic     = "flood"
 		perSecond = 100_000
@@ -36,27 +103,85 @@ func TestFloodOfHotKeys(t *testing.T) {
 	})
 }
 
-// TestFloodOfTables: a topic names 5,000 new tables in each second. The key that is hot in a table
-// that the topic named before is found.
+// TestFloodOfTables: a user names thousands of new tables in each second. All samples are counted
+// or refused by name, and a table that was named before loses none.
 func TestFloodOfTables(t *testing.T) {
-	const (
-		topic     = "tables"
-		perSecond = 5_000
-		seconds   = 20
-		message   = 500
-	)
-	w := newHostile(t, topic)
-	wrong := w.traffic(t, topic, 23)
-	w.heat(t, w.traffic(t, topic, 17), 0, func() {
-		began := time.Now()
-		for n := 0; n < perSecond*seconds; n += message {
-			wrong.next = began.Add(time.Duration(n) * time.Second / perSecond)
-			time.Sleep(time.Until(wrong.next))
-			wrong.body = wrong.body[:0]
-			for i := range message {
-				wrong.add(fmt.Sprint("made-up-", n+i), "key", sample.Milli(1))
+	eachSiege(t, func(t *testing.T, w *siege) {
+		var sent int64
+		w.endure(t, func(ctx context.Context) {
+			sink := w.sink(attacker, &timings{})
+			for next := time.Now().Truncate(time.Second); ctx.Err() == nil; time.Sleep(time.Until(next)) {
+				var records []sample.Record
+				for ; next.Before(time.Now()); next = next.Add(time.Second) {
+					for range *floodTables {
+						sent++
+						records = append(records, sample.Record{Time: next.UnixMilli(), Table: fmt.Sprint(attacker, sent), PK: sample.KeyString("key"), Op: sample.PutItem, WCU: 1000, Rate: 1, N: 1})
+					}
+				}
+				if err := sink.Write(t.Context(), records); err != nil {
+					t.Errorf("a batch of the flood was dropped: %v", err)
+					return
+				}
 			}
-			wrong.produce(t, wrong.random.Int32N(partitions))
-		}
+		})
+		var refused int64
+		within(t, time.Minute, "the collector reports what it refused", func() error {
+			return w.database.QueryRow(`SELECT CAST(sum(count) AS bigint) FROM bad_samples WHERE reason = 'too_many_tables'`).Scan(&refused)
+		})
+		w.counted(t, attacker, totals{sent - refused, sent - refused})
+		t.Logf("%d tables named, %d of them refused", sent, refused)
 	})
+}
+
+// TestFloodOfProducers: a user sends as many producers, of one batch each. Names beyond the user's
+// room are refused, and the status page names the user.
+func TestFloodOfProducers(t *testing.T) {
+	eachSiege(t, func(t *testing.T, w *siege) {
+		var taken, refused atomic.Int64
+		w.endure(t, func(context.Context) {
+			client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: floodConnections}}
+			var names atomic.Int64
+			var going sync.WaitGroup
+			for range floodConnections {
+				going.Go(func() {
+					for n := names.Add(1); n <= *floodProducers; n = names.Add(1) {
+						switch status, err := w.sendOnce(t, client, fmt.Sprint("producer-", n)); {
+						case err != nil:
+							t.Error(err)
+							return
+						case status == http.StatusOK:
+							taken.Add(1)
+						case status == http.StatusTooManyRequests:
+							refused.Add(1)
+						default:
+							t.Errorf("a new producer gets %d", status)
+						}
+					}
+				})
+			}
+			going.Wait()
+			if page, err := w.reporter.get("/status"); err != nil || !strings.Contains(string(page), attacker) {
+				t.Errorf("the status page does not name the user %s (%v)", attacker, err)
+			}
+		})
+		w.counted(t, attacker, totals{taken.Load(), taken.Load()})
+		t.Logf("%d producers taken, %d refused", taken.Load(), refused.Load())
+	})
+}
+
+// sendOnce sends a batch of one sample as another producer, and returns the status.
+func (w *siege) sendOnce(t *testing.T, client *http.Client, producer string) (status int, err error) {
+	line := fmt.Sprintf(`{"ts":%d,"table":%q,"pk":"a","op":"PutItem","wcu":1}`, time.Now().UnixMilli(), attacker)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+w.collectors[0].address+"/v1/samples", strings.NewReader(line))
+	if err != nil {
+		return 0, err
+	}
+	r.Header = http.Header{"Content-Type": {"application/x-ndjson"}, "Keyheat-Producer": {producer}, "Keyheat-Sequence": {"1"}, "User": {attacker}}
+	response, err := client.Do(r)
+	if err != nil {
+		return 0, err
+	}
+	defer response.Body.Close()
+	_, err = io.Copy(io.Discard, response.Body)
+	return response.StatusCode, err
 }

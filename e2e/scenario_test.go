@@ -74,11 +74,24 @@ func (w *scenario) startReporter(t *testing.T, settings ...string) (url string) 
 	t.Helper()
 	w.postgres = pgtest.Run(t)
 	url = w.postgres.URL("postgres")
+	w.openDatabase(t, "pgx", url)
+	w.serve(t, url, settings...)
+	return url
+}
+
+// openDatabase opens the store beside the daemons.
+func (w *scenario) openDatabase(t *testing.T, driver, address string) {
+	t.Helper()
 	var err error
-	if w.database, err = sql.Open("pgx", url); err != nil {
+	if w.database, err = sql.Open(driver, address); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.database.Close() })
+}
+
+// serve starts the reporter on a new store.
+func (w *scenario) serve(t *testing.T, url string, settings ...string) {
+	t.Helper()
 	w.reporter = newProcess(t, "reporter", "reporter serve", fmt.Sprintf(`
 store: {url: %q}
 listen: "%%listen%%"
@@ -86,7 +99,6 @@ listen: "%%listen%%"
 	w.reporter.run(t, "migrate")
 	w.reporter.start(t)
 	w.reporter.ready(t)
-	return url
 }
 
 func (w *scenario) startCollectors(t *testing.T) {
