@@ -103,16 +103,30 @@ type FindingHead struct {
 	Key         sample.Text
 }
 
+const findingHeadColumns = targetColumns + `, f.fingerprint, f.kind, f.key_text, f.state`
+
+func (f *FindingHead) fields() []any {
+	return append(targetFields(&f.Target), &f.Fingerprint, &f.Kind, &f.Key, &f.State)
+}
+
 // OpenFindings returns the heads of open findings, at most so many, 0 for DefaultLimit:
 // firing ones first, then the most utilised.
 func (s *Store) OpenFindings(ctx context.Context, most int) ([]FindingHead, error) {
-	return list(ctx, s, "read the heads of open findings", func(f *FindingHead) []any {
-		return append(targetFields(&f.Target), &f.Fingerprint, &f.Kind, &f.Key, &f.State)
-	}, `
-		SELECT `+targetColumns+`, f.fingerprint, f.kind, f.key_text, f.state
-		FROM findings AS f JOIN targets AS t ON t.id = f.target
+	return list(ctx, s, "read the heads of open findings", (*FindingHead).fields, `
+		SELECT `+findingHeadColumns+` FROM findings AS f JOIN targets AS t ON t.id = f.target
 		WHERE f.state IN ('firing', 'pending')
 		ORDER BY f.state, f.utilization DESC, f.fingerprint LIMIT $1`, limit(most))
+}
+
+// FindingHeads returns the heads of the findings of a table or index, at most so many: firing
+// ones first, then pending, then resolved ones; critical ones first; then the most utilised.
+func (s *Store) FindingHeads(ctx context.Context, of sample.Target, most int) ([]FindingHead, error) {
+	return list(ctx, s, "read the heads of findings", (*FindingHead).fields, `
+		SELECT `+findingHeadColumns+` FROM findings AS f JOIN targets AS t ON t.id = f.target
+		WHERE `+isTarget+`
+		ORDER BY CASE f.state WHEN 'firing' THEN 0 WHEN 'pending' THEN 1 ELSE 2 END,
+			CASE f.severity WHEN 'critical' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END,
+			f.utilization DESC, f.fingerprint LIMIT $5`, targetArgs(of, most)...)
 }
 
 // holding returns a pattern of texts that hold a text; empty for the empty text.

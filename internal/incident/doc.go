@@ -15,6 +15,6 @@
 //
 // [detect.Told] records what receivers know. A message is due whenever the incident and
 // Told differ in a way that matters to people, and nothing holds it back. So a message
-// that a silence, an old second or a dead process held back follows by itself, and no
-// restart repeats one.
+// that a silence, an old second, a flood or a dead process held back follows by itself, and
+// no restart repeats one.
 package incident

@@ -20,6 +20,8 @@ type Input struct {
 	// PageWithin is the greatest age of the newest harmful second that is worth a message.
 	// An older one is seen by a judge that was away.
 	PageWithin time.Duration
+	// Full reports that the messages of a moment are enough: what is due waits for a later step.
+	Full bool
 	// Silenced is the silence that chooses the incident; nil for none.
 	Silenced func(*detect.Incident) *detect.Silenced
 	// Receivers returns the receivers whose filters take the incident.
@@ -144,7 +146,7 @@ func (m *machine) nextState() detect.State {
 		return detect.Firing
 	case m.isOpen() && m.before.State != detect.Firing:
 		return detect.Pending
-	case m.before.State == detect.Firing && m.Now.Before(m.OverSince.Add(lifecycle.KeepFiring)):
+	case m.before.State == detect.Firing && (m.Now.Before(m.OverSince.Add(lifecycle.KeepFiring)) || m.Full && m.before.Told != nil):
 		m.ending = true
 		return detect.Firing
 	}
@@ -198,12 +200,12 @@ func (m *machine) tellEnd() {
 }
 
 // tellNews sends what receivers do not know of a firing incident, unless it is silenced,
-// too old, or over.
+// too old, or over, or has to wait.
 func (m *machine) tellNews() {
 	if rose := m.before.State == detect.Firing && m.before.ID != "" && detect.Rank(m.after.Severity) > detect.Rank(m.before.Severity); rose {
 		m.history = append(m.history, Entry{detect.Firing, detect.Note{Code: detect.NoteWorse, About: string(m.before.Severity)}})
 	}
-	if m.after.Silenced != nil || m.ending || m.isTooOld() {
+	if m.after.Silenced != nil || m.ending || m.isTooOld() || m.Full {
 		return
 	}
 	note, due := m.news()

@@ -25,6 +25,7 @@ type look struct {
 
 	silenced, undecided bool
 	more                bool // a second receiver is in the settings
+	full                bool // other incidents have used up the messages of this moment
 }
 
 func (l look) evidence() *incident.Evidence {
@@ -83,10 +84,14 @@ func TestSteps(t *testing.T) {
 		"what goes on is told once the judge has caught up": {
 			nil, []look{with(fires, func(l *look) { l.at, l.seen = 900, 890 }), with(fires, func(l *look) { l.at, l.seen = 901, 300 }), with(fires, func(l *look) { l.at, l.seen = 902, 2 })}, "902 a firing: firing",
 		},
-		"a new receiver is told alone": {nil, join(hot(0, 20, fires), hot(20, 40, with(fires, func(l *look) { l.more = true }))), "0 a firing, 20 b firing: firing"},
-		"another cause is told":        {nil, join(hot(0, 20, fires), hot(20, 40, with(fires, func(l *look) { l.cause = detect.CauseMovingHotSpot }))), "0 a firing, 20 a updated: firing"},
-		"that it heals is told":        {nil, join(hot(0, 40, with(fires, func(l *look) { l.undecided = true })), hot(40, 60, fires)), "0 a firing, 40 a updated: firing"},
-		"it is repeated":               {func(p *detect.Policy) { p.Repeat = time.Minute }, hot(0, 130, fires), "0 a firing, 60 a updated, 120 a updated: firing"},
+		"a flood holds the beginning back":     {nil, join(hot(0, 30, with(fires, func(l *look) { l.full = true })), hot(30, 50, fires)), "30 a firing: firing"},
+		"a flood holds an update back":         {nil, join(hot(0, 10, milder), hot(10, 30, with(fires, func(l *look) { l.full = true })), hot(30, 50, fires)), "0 a firing, 30 a updated: firing"},
+		"a flood holds the end back":           {nil, join(hot(0, 30, fires), []look{with(over, func(l *look) { l.at, l.full = 100, true }), {at: 110, full: true}, {at: 120}}), "0 a firing, 120 a resolved: resolved"},
+		"what nobody knows of ends in a flood": {nil, []look{with(fires, func(l *look) { l.full = true }), {at: 100, full: true}}, ": resolved"},
+		"a new receiver is told alone":         {nil, join(hot(0, 20, fires), hot(20, 40, with(fires, func(l *look) { l.more = true }))), "0 a firing, 20 b firing: firing"},
+		"another cause is told":                {nil, join(hot(0, 20, fires), hot(20, 40, with(fires, func(l *look) { l.cause = detect.CauseMovingHotSpot }))), "0 a firing, 20 a updated: firing"},
+		"that it heals is told":                {nil, join(hot(0, 40, with(fires, func(l *look) { l.undecided = true })), hot(40, 60, fires)), "0 a firing, 40 a updated: firing"},
+		"it is repeated":                       {func(p *detect.Policy) { p.Repeat = time.Minute }, hot(0, 130, fires), "0 a firing, 60 a updated, 120 a updated: firing"},
 	} {
 		policy := detect.DefaultPolicy()
 		if c.policy != nil {
@@ -114,7 +119,7 @@ func (l look) input(policy detect.Policy, before *detect.Incident) incident.Inpu
 		over = e.LastSeen
 	}
 	return incident.Input{
-		Evidence: e, OverSince: over, Undecided: l.undecided, Policy: policy, PageWithin: 2 * time.Minute, Now: began.Add(time.Duration(l.at) * time.Second), Settled: began.Add(time.Duration(l.at) * time.Second),
+		Evidence: e, OverSince: over, Undecided: l.undecided, Policy: policy, PageWithin: 2 * time.Minute, Full: l.full, Now: began.Add(time.Duration(l.at) * time.Second), Settled: began.Add(time.Duration(l.at) * time.Second),
 		Silenced: func(*detect.Incident) *detect.Silenced {
 			if l.silenced {
 				return &detect.Silenced{By: "s"}

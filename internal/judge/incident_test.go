@@ -2,9 +2,13 @@ package judge_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -124,4 +128,44 @@ func incidentWith(t *testing.T, s *store.Store, cause detect.Cause) detect.Incid
 	equal(t, "columns", []any{rows[0].ID, rows[0].State, rows[0].Revision, rows[0].Target},
 		[]any{i.ID, string(i.State), int64(i.Revision), i.Target})
 	return i
+}
+
+// TestAFloodIsToldInParts: 400 keys of a table get hot at once, and one of another table. A pass
+// writes about a thousand messages, and the first one those of the other table.
+func TestAFloodIsToldInParts(t *testing.T) {
+	t.Parallel()
+	const keys = 400
+	receivers := []string{"a", "b", "c", "d", "e", "f", "g"}
+	s := open(t, database(t))
+	w := collect(t, s, "a", 0, begin())
+	w.tells = func(r *sample.Record) {
+		if r.PK.Text == "victim" {
+			r.Table = "payments"
+		}
+	}
+	c := quick()
+	c.Receivers = to(receivers...)
+	j := run(t, c, &probe{Store: s})
+	loads := hot("victim", 1200, 0, 10)
+	for k := range keys {
+		loads = append(loads, hot(fmt.Sprintf("%x", k*7919), 1200, 0, 10)...)
+	}
+	w.commit(10, loads...)
+	j.quiet(t)
+	told, err := s.RecentNotifications(t.Context(), store.NotificationQuery{Limit: 10_000})
+	must(t, err)
+	equal(t, "messages", len(told), (keys+1)*len(receivers))
+	var parts []int // of one pass each, which has one time
+	for n, at := range slices.Backward(told) {
+		if n == len(told)-1 || !at.Created.Equal(told[n+1].Created) {
+			parts = append(parts, 0)
+		}
+		parts[len(parts)-1]++
+		if strings.Contains(at.Flow, "payments") && len(parts) > 1 {
+			t.Error("the other table has a message after the first pass")
+		}
+	}
+	if len(parts) != 3 || slices.Max(parts) > 1000+2*len(receivers) {
+		t.Errorf("the passes wrote %d messages", parts)
+	}
 }

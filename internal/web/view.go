@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -130,19 +129,14 @@ func coverageNumber(c *detect.TableCloudWatch) (n heatmap.Number, known bool) {
 // worstFinding returns the most severe finding of a table or index that is open: one that
 // fires before one that is pending, then the most utilised; nil for none.
 func (s *Site) worstFinding(ctx context.Context, of sample.Target) (*detect.Finding, error) {
-	for _, state := range []detect.State{detect.Firing, detect.Pending} {
-		found, err := s.store.Findings(ctx, store.FindingQuery{State: string(state), Account: of.Account, Region: of.Region, Table: of.Table})
-		if err != nil {
-			return nil, err
-		}
-		found = slices.DeleteFunc(found, func(f store.Finding) bool { return f.Target != of })
-		slices.SortStableFunc(found, func(a, b store.Finding) int {
-			return cmp.Compare(slices.Index(severities, a.Severity), slices.Index(severities, b.Severity))
-		})
-		if len(found) > 0 {
-			f, err := decode(found[0])
-			return &f, err
-		}
+	heads, err := s.store.FindingHeads(ctx, of, 1)
+	if err != nil || len(heads) == 0 || heads[0].State == string(detect.Resolved) {
+		return nil, err
 	}
-	return nil, nil
+	stored, err := s.store.Finding(ctx, heads[0].Fingerprint)
+	if err != nil {
+		return nil, err
+	}
+	f, err := decode(stored)
+	return &f, err
 }

@@ -98,10 +98,26 @@ type draft struct {
 	// draft is written.
 	findingAt, incidentAt map[string]int
 	after                 known
+	// told has the tables and indexes with a message in the draft.
+	told map[detect.Target]bool
+}
+
+// A flood of incidents may not make one transaction so long that collectors and receivers wait
+// for it. Beyond enoughTold messages each table or index has those of one more incident, as
+// long as there are not mostTold in all. The others wait for the next pass.
+const (
+	enoughTold = 1000
+	mostTold   = 5000
+)
+
+// isFull reports whether further messages about a table or index have to wait.
+func (d *draft) isFull(of detect.Target) bool {
+	n := len(d.Notifications)
+	return n >= mostTold || n >= enoughTold && d.told[of]
 }
 
 func newDraft() *draft {
-	return &draft{findingAt: make(map[string]int), incidentAt: make(map[string]int), after: newKnown()}
+	return &draft{findingAt: make(map[string]int), incidentAt: make(map[string]int), after: newKnown(), told: make(map[detect.Target]bool)}
 }
 
 // put replaces the row with an ID, or appends it.

@@ -54,6 +54,7 @@ func (s *State) step(before incidentRecord, e *incident.Evidence, now time.Time)
 	}
 	out := incident.Step(before.Incident, incident.Input{
 		Evidence: e, OverSince: s.overSince(&before.Incident, e), Policy: policy, PageWithin: s.options.PageWithin, Now: now, Settled: time.Unix(s.settled, 0),
+		Full:      s.draft.isFull(target),
 		Undecided: f.finding.Kind != "" && casebook.New(&f.finding).Healing.Outlook == casebook.Open,
 		Silenced:  func(i *detect.Incident) *detect.Silenced { return s.Silences.Match(i, &f.finding) },
 		Receivers: s.receivers,
@@ -222,6 +223,7 @@ func (d *draft) stepIncident(i *detect.Incident, entry incident.Entry, now time.
 // tell drafts the messages about an incident.
 func (s *State) tell(i *detect.Incident, all []incident.Telling) error {
 	root, _ := s.storedFinding(i.Root)
+	s.draft.told[i.Target] = s.draft.told[i.Target] || len(all) > 0
 	payloads := make(map[detect.Event][]byte, 1)
 	for _, to := range all {
 		payload, written := payloads[to.Event]

@@ -260,28 +260,21 @@ func nameFindings(ctx context.Context, st *store.Store, m *Map) error {
 // Findings returns the fingerprints of the findings of a target's keys, by key; firing
 // ones first.
 func Findings(ctx context.Context, st *store.Store, of sample.Target) (map[sample.Text]string, error) {
-	found, err := st.Findings(ctx, store.FindingQuery{Account: of.Account, Region: of.Region, Table: of.Table, Limit: maxFindings})
-	if err != nil {
-		return nil, err
-	}
-	firing := func(f store.Finding) int {
-		return map[bool]int{true: 0, false: 1}[f.State == string(detect.Firing)]
-	}
-	slices.SortStableFunc(found, func(a, b store.Finding) int { return cmp.Compare(firing(a), firing(b)) })
+	found, err := st.FindingHeads(ctx, of, maxFindings)
 	fingerprints := make(map[sample.Text]string)
 	for _, f := range found {
-		for _, key := range namesOf(f) {
-			if _, known := fingerprints[key]; !known && f.Target == of {
+		for _, key := range namesOf(f.Key) {
+			if _, known := fingerprints[key]; !known {
 				fingerprints[key] = f.Fingerprint
 			}
 		}
 	}
-	return fingerprints, nil
+	return fingerprints, err
 }
 
-// namesOf returns the keys of a map that a finding is about.
-func namesOf(f store.Finding) []sample.Text {
-	names, ref := []sample.Text{f.Key}, detect.KeyRef{Key: f.Key}
+// namesOf returns the keys of a map that a finding of a key is about.
+func namesOf(key sample.Text) []sample.Text {
+	names, ref := []sample.Text{key}, detect.KeyRef{Key: key}
 	if base, is := baseOf(ref.PartitionKey().Text); is {
 		names = append(names, sample.Text(base))
 	}
