@@ -34,7 +34,7 @@ func TestFloodOfHotKeys(t *testing.T) {
 	eachSiege(t, func(t *testing.T, w *siege) {
 		const senders = 4
 		var sent [senders]int64
-		w.endure(t, func(ctx context.Context) {
+		w.endure(t, "", func(ctx context.Context) {
 			var going sync.WaitGroup
 			for i := range senders {
 				going.Go(func() { sent[i] = w.sendHot(ctx, t, *floodKeys/senders, i) })
@@ -108,7 +108,7 @@ func TestFloodOfBriefKeys(t *testing.T) {
 func TestFloodOfTables(t *testing.T) {
 	eachSiege(t, func(t *testing.T, w *siege) {
 		var sent int64
-		w.endure(t, func(ctx context.Context) {
+		w.endure(t, "raise collect.tables", func(ctx context.Context) {
 			sink := w.sink(attacker, &timings{})
 			for next := time.Now().Truncate(time.Second); ctx.Err() == nil; time.Sleep(time.Until(next)) {
 				var records []sample.Record
@@ -138,7 +138,7 @@ func TestFloodOfTables(t *testing.T) {
 func TestFloodOfProducers(t *testing.T) {
 	eachSiege(t, func(t *testing.T, w *siege) {
 		var taken, refused atomic.Int64
-		w.endure(t, func(context.Context) {
+		w.endure(t, "", func(context.Context) {
 			client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: floodConnections}}
 			var names atomic.Int64
 			var going sync.WaitGroup

@@ -171,7 +171,7 @@ func (w *siege) readPages(ctx context.Context) {
 			}
 			w.pages.note(path, time.Since(began), err)
 		}
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(time.Second)
 	}
 }
 
@@ -225,8 +225,9 @@ func (w *siege) sendVictim(ctx context.Context, t *testing.T) {
 
 // endure floods the collector for at least floodLasts, beside the victim and a reader of pages. The
 // victim's key gets hot after half of that time; every receiver has to name its table. It logs
-// what the flood cost. flood may go on when its context ends.
-func (w *siege) endure(t *testing.T, flood func(ctx context.Context)) {
+// what the flood cost. flood may go on when its context ends. says is why the collector is not ready
+// at the end; empty if it is.
+func (w *siege) endure(t *testing.T, says string, flood func(ctx context.Context)) {
 	t.Helper()
 	flooding, endFlood := context.WithCancel(t.Context())
 	defer endFlood()
@@ -251,10 +252,12 @@ func (w *siege) endure(t *testing.T, flood func(ctx context.Context)) {
 		t.Error(named)
 	}
 	w.counted(t, victim, w.sent)
-	for _, p := range []*process{w.collectors[0], w.reporter} {
-		p.ready(t)
-		p.note()
+	if _, err := w.collectors[0].get("/-/ready"); says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
+		t.Errorf("the collector's readiness is %v, want %q", err, says)
 	}
+	w.reporter.ready(t)
+	w.reporter.note()
+	w.collectors[0].note()
 	t.Logf("answers: %s; pages: %s", w.answers.check(t, answerWithin), w.pages.check(t, pageWithin))
 	t.Logf("%s", w.cost(t, began))
 }

@@ -3,9 +3,11 @@ package store_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/store"
 )
@@ -95,4 +97,53 @@ func TestEndedContextIsNotTheDatabasesFault(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestAReadEndsInItsTime: an endless query ends with the time of its reader, in the server too.
+func TestAReadEndsInItsTime(t *testing.T) {
+	t.Parallel()
+	postgres := pgtest.Database(t)
+	for url, endless := range map[string]string{
+		postgres:      `SELECT pg_sleep(100000)`,
+		sqliteFile(t): `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n`,
+	} {
+		s := open(t, url)
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer cancel()
+		if err := s.Snapshot(ctx, endless); !errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("%s returns %v", endless, err)
+		}
+	}
+	db := raw(t, postgres)
+	await.Until(t, "the server has ended the query", func() bool {
+		var n int
+		check(t, db.QueryRow(`SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%' AND state = 'active'`).Scan(&n))
+		return n == 0
+	})
+}
+
+// TestReadersApartHoldNobody: readers who use up their connections hold no one from the store's
+// own.
+func TestReadersApartHoldNobody(t *testing.T) {
+	t.Parallel()
+	for url, endless := range map[string]string{
+		pgtest.Database(t): `SELECT pg_sleep(100000)`,
+		sqliteFile(t):      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n`,
+	} {
+		s := open(t, url)
+		apart, err := s.Apart()
+		check(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		var reading sync.WaitGroup
+		for range 4 * store.Readers {
+			reading.Go(func() { _ = apart.Snapshot(ctx, endless) })
+		}
+		check(t, s.Commit(t.Context(), store.Commit{Writer: "a", Seq: 1}))
+		if _, err := s.Read(t.Context(), nil, store.ReadLimit{}); err != nil {
+			t.Error(err)
+		}
+		cancel()
+		reading.Wait()
+		check(t, apart.Close())
+	}
 }

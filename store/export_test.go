@@ -1,6 +1,14 @@
 package store
 
-import "testing"
+import (
+	"context"
+	"testing"
+)
+
+// Snapshot runs a query as a reader.
+func (s *Store) Snapshot(ctx context.Context, query string) error {
+	return s.snapshot(ctx, "read", func(t *tx) error { return t.run(ctx, query) })
+}
 
 // FileRemedy returns the next step after a SQLite file could not be opened.
 func FileRemedy(path string, err error) string { return fileRemedy(path, err) }

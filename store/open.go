@@ -126,14 +126,37 @@ func openPostgres(rawURL string) (*Store, error) {
 	}
 	s := &Store{dialect: postgresDialect}
 	config.BeforeConnect = s.logins.connect
-	// NewWithConfig's context is of the pool's making only: it does not dial.
+	return s, s.usePool(config)
+}
+
+// usePool makes the pool of Postgres; nothing is dialled yet.
+func (s *Store) usePool(config *pgxpool.Config) error {
 	pool, err := pgxpool.NewWithConfig(context.Background(), config)
 	if err != nil {
-		return nil, fmt.Errorf("open the store: %w", err)
+		return fmt.Errorf("open the store: %w", err)
 	}
 	db := stdlib.OpenDBFromPool(pool)
 	s.write, s.read, s.pool = db, db, pool
-	return s, nil
+	return nil
+}
+
+// Readers is how many connections a store has for those who read at once, of [Store.Apart] and
+// of SQLite.
+const Readers = 8
+
+// Apart returns the same database through connections of its own, to close beside the store: what
+// waits for those keeps nobody else from the database. A database in memory has no other ones.
+func (s *Store) Apart() (*Store, error) {
+	switch {
+	case s.pool != nil:
+		config := s.pool.Config()
+		config.MaxConns, config.MinConns = Readers, 0
+		apart := &Store{dialect: s.dialect}
+		return apart, apart.usePool(config)
+	case s.path != "":
+		return openSQLite(s.path)
+	}
+	return &Store{dialect: s.dialect, write: s.write, read: s.read}, nil
 }
 
 // Reauthenticate makes new connections use the credentials of a URL of the same database:
@@ -167,7 +190,7 @@ func openSQLite(path string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	read, err := sqliteDB(path, patient+"&_pragma=query_only(1)", sqliteReaders)
+	read, err := sqliteDB(path, patient+"&_pragma=query_only(1)", Readers)
 	return &Store{dialect: sqliteDialect, write: write, read: read, path: path}, err
 }
 
@@ -211,8 +234,6 @@ func fileRemedy(path string, err error) string {
 // patient lets SQLite wait for another process's transaction, in milliseconds,
 // at each of maxTries.
 const patient = "_pragma=busy_timeout(2000)"
-
-const sqliteReaders = 4
 
 // sqliteDB opens a pool that keeps its connections, as a database in memory
 // must. synchronous(NORMAL) may lose the last commits when the power fails but

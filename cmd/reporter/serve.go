@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -41,11 +42,16 @@ const besideJudge = 12 << 20
 // serve runs the pages, the judge and the configured parts until ctx ends.
 func serve(ctx context.Context, config *Config, again func() (*Config, error), logs io.Writer) error {
 	cli.BoundHeap(int64(config.Judge.Memory), besideJudge)
-	return cli.Serve(ctx, config.Web.Options(config.Listen, config.Hosts), config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) error {
+	return cli.Serve(ctx, config.Web.Options(config.Listen, config.Hosts), config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) (err error) {
 		var current atomic.Pointer[Config]
 		current.Store(config)
 		settings := config.judge(current.Load)
-		site, err := web.New(d.Store, d.Log, web.Options{
+		pages, err := d.Store.Apart()
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, pages.Close()) }()
+		site, err := web.New(pages, d.Log, web.Options{
 			Policy: settings.Policy, Receivers: func() []string { return current.Load().receiverNames() },
 		})
 		if err != nil {

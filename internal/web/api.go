@@ -301,7 +301,7 @@ func (s *Site) apiDocument(context.Context, *http.Request) (any, error) {
 type loader func(ctx context.Context, r *http.Request) (any, error)
 
 func (s *Site) api(load loader) http.HandlerFunc {
-	return serve(s.checkNames(load), s.apiError, func(w http.ResponseWriter, r *http.Request, v any) { s.writeJSON(w, r, http.StatusOK, v) })
+	return serve(s.inTurn(s.checkNames(load)), s.apiError, func(w http.ResponseWriter, r *http.Request, v any) { s.writeJSON(w, r, http.StatusOK, v) })
 }
 
 // checkNames lets a loader begin only if samples had the table and index of the address: the

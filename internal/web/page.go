@@ -209,7 +209,7 @@ func clientOf(r *http.Request) string {
 // page serves loaded content as the page of a name, or as the page of its error. A client
 // that follows the page gets its stream.
 func (s *Site) page(name string, load loader) http.HandlerFunc {
-	load = s.checkNames(load)
+	load = s.inTurn(s.checkNames(load))
 	once := serve(load, s.showError, func(w http.ResponseWriter, r *http.Request, v any) { s.render(w, r, http.StatusOK, name, v) })
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("Vary", "Accept")

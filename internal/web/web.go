@@ -56,6 +56,7 @@ type Site struct {
 	logger  *slog.Logger
 	pages   map[string]*template.Template
 	streams *live.Streams
+	turns   *turns
 	mux     *http.ServeMux
 	added   []link
 }
@@ -151,7 +152,7 @@ func New(st *store.Store, logger *slog.Logger, o Options) (*Site, error) {
 	if o.Receivers == nil {
 		o.Receivers = func() []string { return nil }
 	}
-	s := &Site{options: o, store: st, logger: logger, pages: make(map[string]*template.Template), streams: live.New(), mux: http.NewServeMux()}
+	s := &Site{options: o, store: st, logger: logger, pages: make(map[string]*template.Template), streams: live.New(), turns: newTurns(), mux: http.NewServeMux()}
 	for _, name := range []string{"findings", "finding", "tables", "table", "partitions", "heat", "reports", "silences", "docs", "document", "status", "error"} {
 		page, err := template.New("layout.html").Funcs(functions).ParseFS(pages, "page/layout.html", "page/parts.html", "page/"+name+".html")
 		if err != nil {
