@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -40,8 +41,8 @@ type siege struct {
 	receivers []*hearer
 	pages     timings
 	answers   timings
-	sent      totals // the victim's
-	heated    time.Time
+	sent      totals                    // the victim's
+	heated    atomic.Pointer[time.Time] // when its key gets hot
 }
 
 // receiverTypes are the receivers of a siege, which all speak HTTP.
@@ -207,7 +208,7 @@ func (w *siege) sendVictim(ctx context.Context, t *testing.T) {
 		for i := range steps {
 			at := last.Add(i * latencySlot)
 			r := sample.Record{Time: at.UnixMilli(), Table: victim, PK: sample.KeyString(fmt.Sprint("payment#", at.UnixMilli()%50)), Op: sample.PutItem, WCU: 1000, Rate: 1, N: 1}
-			if at.After(w.heated) && !w.heated.IsZero() {
+			if heated := w.heated.Load(); heated != nil && at.After(*heated) {
 				r.PK, r.WCU = sample.KeyString("payment#hot"), 30_000
 			}
 			records = append(records, r)
@@ -233,14 +234,23 @@ func (w *siege) endure(t *testing.T, says string, flood func(ctx context.Context
 	defer endFlood()
 	beside, end := context.WithCancel(t.Context())
 	defer end()
-	began := time.Now()
-	w.heated = began.Add(*floodLasts / 2)
 	var floods, others sync.WaitGroup
-	floods.Go(func() { flood(flooding) })
 	others.Go(func() { w.readPages(beside) })
 	others.Go(func() { w.sendVictim(beside, t) })
+	within(t, time.Minute, victim+" is known", func() error {
+		var known int
+		err := w.database.QueryRow(`SELECT count(*) FROM targets WHERE table_name = $1`, victim).Scan(&known)
+		if err == nil && known == 0 {
+			err = errors.New("it is not")
+		}
+		return err
+	})
+	began := time.Now()
+	heated := began.Add(*floodLasts / 2)
+	w.heated.Store(&heated)
+	floods.Go(func() { flood(flooding) })
 	named := errors.New("it is too early")
-	for time.Since(began) < *floodLasts || named != nil && time.Since(w.heated) < namedWithin {
+	for time.Since(began) < *floodLasts || named != nil && time.Since(heated) < namedWithin {
 		time.Sleep(time.Second)
 		named = w.unnamed()
 	}
@@ -306,7 +316,7 @@ func (w *siege) cost(t *testing.T, began time.Time) string {
 	for _, h := range w.receivers {
 		h.mu.Lock()
 		messages = append(messages, h.messages)
-		twenty, named = max(twenty, h.twenty.Sub(began)), max(named, h.victim.Sub(w.heated))
+		twenty, named = max(twenty, h.twenty.Sub(began)), max(named, h.victim.Sub(*w.heated.Load()))
 		h.mu.Unlock()
 	}
 	return fmt.Sprintf("%d incidents, %d messages (%d wait), the first 20 after %s, the victim named after %s; collector %d MiB, reporter %d MiB, database %d MiB",

@@ -11,6 +11,7 @@ import (
 	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/internal/web/cursor"
 	"github.com/keyheat/keyheat/internal/web/fleet"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/partitions"
@@ -235,6 +236,8 @@ type partitionsPage struct {
 	// T is nil for the list, and Tables for one table.
 	T      *partitions.Table
 	Tables []partitions.Table
+	// Next is the cursor behind Tables; nil at the end of the list.
+	Next *string
 }
 
 func (s *Site) partitionsPage(ctx context.Context, r *http.Request) (any, error) {
@@ -245,7 +248,7 @@ func (s *Site) partitionsPage(ctx context.Context, r *http.Request) (any, error)
 		if page.frame, err = s.frame(ctx, asked, "Partitions", "partitions"); err != nil {
 			return nil, err
 		}
-		page.Tables, err = partitions.List(ctx, s.store, sample.Target{}, now)
+		page.Tables, page.Next, err = s.listPartitions(ctx, asked)
 		return page, err
 	}
 	shown, err := readTime(asked, heatmap.Range{From: now.Add(-partitions.Span).UTC(), To: now.UTC(), Live: true})
@@ -266,6 +269,18 @@ func (s *Site) partitionsPage(ctx context.Context, r *http.Request) (any, error)
 }
 
 func (s *Site) apiPartitions(ctx context.Context, r *http.Request) (any, error) {
-	all, err := partitions.List(ctx, s.store, askedTarget(r.URL.Query()), time.Now())
-	return map[string]any{"tables": all}, err
+	page, next, err := s.listPartitions(ctx, r.URL.Query())
+	return map[string]any{"tables": page, "next": next}, err
+}
+
+// listPartitions returns the part of the list of partitions' maps that an address asks for, and
+// the cursor behind it.
+func (s *Site) listPartitions(ctx context.Context, asked url.Values) (page []partitions.Table, next *string, err error) {
+	all, err := partitions.List(ctx, s.store, askedTarget(asked), time.Now())
+	if err != nil {
+		return nil, nil, err
+	}
+	return cursor.Paginate(asked, all, func(t *partitions.Table) cursor.Place {
+		return cursor.Place{Names: []string{t.Table, t.Index, t.Account, t.Region}}
+	})
 }
