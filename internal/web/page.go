@@ -25,7 +25,6 @@ import (
 	"github.com/keyheat/keyheat/internal/web/overview"
 	"github.com/keyheat/keyheat/internal/web/partitions"
 	"github.com/keyheat/keyheat/internal/web/status"
-	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -279,6 +278,8 @@ type statusPage struct {
 	Kept   bool
 	// Maps are the tables whose partitions are known, or are being learned.
 	Maps []partitions.Table
+	// MoreMaps is set where Maps are the first of more.
+	MoreMaps *string
 }
 
 const statusTime = 24 * time.Hour
@@ -310,7 +311,7 @@ func (s *Site) statusPage(ctx context.Context, r *http.Request) (any, error) {
 		}
 		page.Before = &before
 	}
-	page.Maps, err = partitions.List(ctx, s.store, sample.Target{}, page.Now)
+	page.Maps, page.MoreMaps, err = s.listPartitions(ctx, url.Values{"limit": {"100"}})
 	return page, err
 }
 
