@@ -131,7 +131,7 @@ e2e: ## Run all end-to-end tests
 
 # How much the faults are: for some minutes on two cores, and for a night.
 FAULTS = -faults.rounds=1 -faults.kills=$(or $(KILLS),30) -faults.groups=2 -faults.crashes=10 -faults.databases=5 -faults.loops=12 -faults.reporters=4
-NIGHT := -faults.rounds=3 -faults.kills=200 -faults.groups=4 -faults.crashes=30 -faults.databases=20 -faults.loops=40 -faults.reporters=20
+NIGHT := -faults.rounds=3 -faults.kills=200 -faults.groups=4 -faults.crashes=30 -faults.databases=20 -faults.loops=40 -faults.reporters=20 -flood.keys=10000 -flood.producers=100000 -flood.lasts=100s
 
 .PHONY: faults
 faults: ## Run one fault after another on a real Kafka and Postgres, and print what each cost; KILLS=30 of collectors

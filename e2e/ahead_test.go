@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-var hostileFaults = flag.Bool("faults.hostile", false, "run the tests in which a hot key has to be found beside a fault: TestClockAhead, TestFloodOfHotKeys, TestSlowStore")
+var hostileFaults = flag.Bool("faults.hostile", false, "run the tests in which a hot key has to be found beside a fault: TestClockAhead, TestFloodOf…, TestSlowStore")
 
 const (
 	// hotTable has a hot key, beside what a test does to other tables.

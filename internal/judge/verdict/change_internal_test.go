@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/store"
 )
 
 // TestWhatIsOpenIsNotForgotten: when too much is remembered, what has ended is forgotten. An
@@ -23,5 +24,41 @@ func TestWhatIsOpenIsNotForgotten(t *testing.T) {
 	}
 	if _, known := k.findings["7"]; !known || len(k.findings) != 1 {
 		t.Errorf("%d findings are known, the open incident's: %t", len(k.findings), known)
+	}
+}
+
+// TestFiguresAreWrittenInTurn: a flood changes the figures of more findings and incidents than a
+// pass writes. What has a step is written at once, and the others come in their turn.
+func TestFiguresAreWrittenInTurn(t *testing.T) {
+	t.Parallel()
+	s := &State{known: newKnown(), draft: newDraft()}
+	written := map[string]int{}
+	for pass := range 4 {
+		for n := range 3*mostFigures + 1 {
+			id := fmt.Sprint(n)
+			put(&s.draft.Findings, s.draft.findingAt, id, store.Finding{Fingerprint: id, Utilization: float64(pass)})
+			s.draft.after.findings[id] = stored{document: []byte{byte(pass)}}
+			s.draft.putIncident(store.Incident{ID: "i" + id})
+			s.draft.after.incidents["i"+id] = incidentRecord{document: []byte{byte(pass)}}
+		}
+		s.draft.Transitions = []store.Transition{{Of: "3000"}}
+		s.draft.Notifications = []store.Notification{{Incident: "i3000"}}
+		now, rest := s.draft.split()
+		if len(now.Findings) != mostFigures+1 || len(now.Incidents) != mostFigures+1 || len(now.Transitions) != 1 || len(now.Notifications) != 1 {
+			t.Errorf("pass %d writes %d findings, %d incidents, %d steps and %d messages", pass, len(now.Findings), len(now.Incidents), len(now.Transitions), len(now.Notifications))
+		}
+		for _, f := range now.Findings {
+			written[f.Fingerprint]++
+			if f.Utilization != float64(pass) {
+				t.Fatalf("pass %d writes the figures of pass %g", pass, f.Utilization)
+			}
+		}
+		s.markWritten(rest)
+		if f, _ := s.storedFinding("2999"); f.document[0] != byte(pass) {
+			t.Errorf("after pass %d the finding is that of pass %d", pass, f.document[0])
+		}
+	}
+	if written["3000"] != 4 || written["0"] != 2 || written["1500"] != 1 || written["2999"] != 1 {
+		t.Errorf("written were 3000, 0, 1500 and 2999: %d, %d, %d and %d times", written["3000"], written["0"], written["1500"], written["2999"])
 	}
 }

@@ -16,13 +16,15 @@ type Pending struct {
 	closing, minutes []fold.Instant
 	hours, views     bool
 	horizon          fold.Horizon
+	rest             *draft
 }
 
 // Pending returns everything that has to be written now. The roll-ups of
 // [fold.Heat.MissingRollups] must be loaded before.
 func (s *State) Pending(closing []fold.Instant, tables []detect.Table, h fold.Horizon, now time.Time) (p Pending, err error) {
+	judgement, rest := s.draft.split()
 	p = Pending{
-		Judgement: s.draft.Judgement, closing: closing, minutes: s.Minutes.Due(h, now), hours: s.peaks.Due(now),
+		Judgement: judgement, rest: rest, closing: closing, minutes: s.Minutes.Due(h, now), hours: s.peaks.Due(now),
 		views: s.Views.Due(now, s.options.PeakDelay), horizon: h,
 	}
 	p.Cardinality = s.Minutes.Rows(p.minutes)
@@ -69,8 +71,7 @@ func (s *State) MarkWritten(p Pending) {
 	if p.Seen != nil {
 		s.Seen.MarkWritten()
 	}
-	s.known.apply(s.draft, s.open)
-	s.draft = newDraft()
+	s.markWritten(p.rest)
 	maps.Copy(s.cursors, p.Cursors)
 }
 
