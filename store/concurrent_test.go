@@ -131,7 +131,7 @@ func TestReadersApartHoldNobody(t *testing.T) {
 		sqliteFile(t):      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n`,
 	} {
 		s := open(t, url)
-		apart, err := s.Apart()
+		apart, err := s.OpenApart()
 		check(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		var reading sync.WaitGroup

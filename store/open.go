@@ -140,13 +140,12 @@ func (s *Store) usePool(config *pgxpool.Config) error {
 	return nil
 }
 
-// Readers is how many connections a store has for those who read at once, of [Store.Apart] and
-// of SQLite.
+// Readers is how many connections [Store.OpenApart] and SQLite have for reading.
 const Readers = 8
 
-// Apart returns the same database through connections of its own, to close beside the store: what
-// waits for those keeps nobody else from the database. A database in memory has no other ones.
-func (s *Store) Apart() (*Store, error) {
+// OpenApart opens the same database with connections of its own, so that readers who use them up
+// keep nobody else from it. A database in memory has no other connections.
+func (s *Store) OpenApart() (*Store, error) {
 	switch {
 	case s.pool != nil:
 		config := s.pool.Config()

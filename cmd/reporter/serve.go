@@ -46,7 +46,7 @@ func serve(ctx context.Context, config *Config, again func() (*Config, error), l
 		var current atomic.Pointer[Config]
 		current.Store(config)
 		settings := config.judge(current.Load)
-		pages, err := d.Store.Apart()
+		pages, err := d.Store.OpenApart()
 		if err != nil {
 			return err
 		}

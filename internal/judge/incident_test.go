@@ -131,7 +131,7 @@ func incidentWith(t *testing.T, s *store.Store, cause detect.Cause) detect.Incid
 }
 
 // TestAFloodIsToldInParts: 400 keys of a table get hot at once, and one of another table. A pass
-// writes about a thousand messages, and the first one those of the other table.
+// writes about a thousand messages, and the first one tells of the other table.
 func TestAFloodIsToldInParts(t *testing.T) {
 	t.Parallel()
 	const keys = 400

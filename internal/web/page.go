@@ -235,6 +235,19 @@ func (s *Site) page(name string, load loader) http.HandlerFunc {
 	}
 }
 
+// inTurn lets a loader wait for its client's turn. One that had none in its time gets the answer
+// of a database that is away.
+func (s *Site) inTurn(load loader) loader {
+	return func(ctx context.Context, r *http.Request) (any, error) {
+		end, err := s.turns.Wait(ctx, clientOf(r))
+		if err != nil {
+			return nil, store.ErrUnavailable
+		}
+		defer end()
+		return load(ctx, r)
+	}
+}
+
 func (s *Site) showError(w http.ResponseWriter, r *http.Request, err error) {
 	code, message := answerTo(err)
 	s.log(r, code, err)

@@ -27,7 +27,7 @@ func TestOneReaderHoldsNobodyElse(t *testing.T) {
 	st, err := store.Open(t.Context(), url, store.Options{Migrate: true})
 	must(t, err)
 	t.Cleanup(func() { must(t, st.Close()) })
-	pages, err := st.Apart()
+	pages, err := st.OpenApart()
 	must(t, err)
 	t.Cleanup(func() { must(t, pages.Close()) })
 	site, err := web.New(pages, slog.New(slog.DiscardHandler), web.Options{})

@@ -39,6 +39,7 @@ import (
 	"github.com/keyheat/keyheat/internal/web/manual"
 	"github.com/keyheat/keyheat/internal/web/partitions"
 	"github.com/keyheat/keyheat/internal/web/status"
+	"github.com/keyheat/keyheat/internal/web/turns"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -56,7 +57,7 @@ type Site struct {
 	logger  *slog.Logger
 	pages   map[string]*template.Template
 	streams *live.Streams
-	turns   *turns
+	turns   *turns.Turns
 	mux     *http.ServeMux
 	added   []link
 }
@@ -152,7 +153,7 @@ func New(st *store.Store, logger *slog.Logger, o Options) (*Site, error) {
 	if o.Receivers == nil {
 		o.Receivers = func() []string { return nil }
 	}
-	s := &Site{options: o, store: st, logger: logger, pages: make(map[string]*template.Template), streams: live.New(), turns: newTurns(), mux: http.NewServeMux()}
+	s := &Site{options: o, store: st, logger: logger, pages: make(map[string]*template.Template), streams: live.New(), turns: turns.New(store.Readers), mux: http.NewServeMux()}
 	for _, name := range []string{"findings", "finding", "tables", "table", "partitions", "heat", "reports", "silences", "docs", "document", "status", "error"} {
 		page, err := template.New("layout.html").Funcs(functions).ParseFS(pages, "page/layout.html", "page/parts.html", "page/"+name+".html")
 		if err != nil {

@@ -103,8 +103,8 @@ type draft struct {
 }
 
 // A flood of incidents may not make one transaction so long that collectors and receivers wait
-// for it. Beyond enoughTold messages each table or index has those of one more incident, as
-// long as there are not mostTold in all. The others wait for the next pass.
+// for it. Beyond enoughTold messages each table or index tells one more incident, as long as
+// there are not mostTold messages in all. The others wait for the next pass.
 const (
 	enoughTold = 1000
 	mostTold   = 5000

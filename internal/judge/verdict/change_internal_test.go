@@ -43,7 +43,7 @@ func TestFiguresAreWrittenInTurn(t *testing.T) {
 		}
 		s.draft.Transitions = []store.Transition{{Of: "3000"}}
 		s.draft.Notifications = []store.Notification{{Incident: "i3000"}}
-		now, rest := s.draft.split()
+		now, rest := s.draft.takeDue()
 		if len(now.Findings) != mostFigures+1 || len(now.Incidents) != mostFigures+1 || len(now.Transitions) != 1 || len(now.Notifications) != 1 {
 			t.Errorf("pass %d writes %d findings, %d incidents, %d steps and %d messages", pass, len(now.Findings), len(now.Incidents), len(now.Transitions), len(now.Notifications))
 		}

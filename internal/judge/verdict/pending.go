@@ -22,7 +22,7 @@ type Pending struct {
 // Pending returns everything that has to be written now. The roll-ups of
 // [fold.Heat.MissingRollups] must be loaded before.
 func (s *State) Pending(closing []fold.Instant, tables []detect.Table, h fold.Horizon, now time.Time) (p Pending, err error) {
-	judgement, rest := s.draft.split()
+	judgement, rest := s.draft.takeDue()
 	p = Pending{
 		Judgement: judgement, rest: rest, closing: closing, minutes: s.Minutes.Due(h, now), hours: s.peaks.Due(now),
 		views: s.Views.Due(now, s.options.PeakDelay), horizon: h,

@@ -2,14 +2,14 @@ package verdict
 
 import "github.com/keyheat/keyheat/store"
 
-// mostFigures is how many findings, and how many incidents, a pass writes of which only figures
-// have changed. In a flood others wait for later passes: their stored figures are some seconds
-// old, and no transaction is long. A new judge reads the seconds again from which they follow.
+// A pass writes all findings and incidents with a step, and so many of each with new figures
+// alone. In a flood the others wait for later passes: stored figures are some seconds old, and
+// no transaction is long. A new judge finds them in the stored seconds.
 const mostFigures = 1000
 
-// split returns what a pass writes of a draft: every step with its findings, incidents and
+// takeDue returns what a pass writes of a draft: every step with its findings, incidents and
 // messages, and the longest waiting rows beside them. rest is the draft of the others.
-func (d *draft) split() (now store.Judgement, rest *draft) {
+func (d *draft) takeDue() (now store.Judgement, rest *draft) {
 	now, rest = d.Judgement, newDraft()
 	needed := make(map[string]bool)
 	for _, steps := range [][]store.Transition{d.Transitions, d.IncidentTransitions} {
