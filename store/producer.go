@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 	"unicode/utf8"
 )
@@ -16,24 +17,17 @@ import (
 const TimedMark = "timed:"
 
 // Producer returns a producer's position; an empty one for a new producer. The first of the
-// names that has one is the producer's.
+// names that has one is the producer's. It is one round trip: floods of new producers ask, too.
 func (s *Store) Producer(ctx context.Context, names ...string) (Position, error) {
-	p := Position{PartitionID: PartitionID{Source: Push, Name: names[0]}}
-	err := s.snapshot(ctx, "read a producer's position", func(t *tx) error {
-		for _, name := range names {
-			found, err := first(selectAll(ctx, t, func(p *Position) []any { return []any{&p.Next, &p.Mark} }, `
-				SELECT next_offset, mark FROM positions WHERE source = $1 AND name = $2`, Push, name))
-			if err == nil {
-				p.Name, p.Next, p.Mark = name, found.Next, found.Mark
-				return nil
-			}
-			if err = unlessMissing(err); err != nil {
-				return err
-			}
+	found, err := list(ctx, s, "read a producer's position", func(p *Position) []any { return []any{&p.Source, &p.Name, &p.Next, &p.Mark} }, `
+		SELECT source, name, next_offset, mark FROM positions WHERE source = $1 AND name IN `+placeholdersFrom(2, 1, len(names)),
+		append([]any{Push}, texts(names)...)...)
+	for _, name := range names {
+		if i := slices.IndexFunc(found, func(p Position) bool { return p.Name == name }); i >= 0 {
+			return found[i], err
 		}
-		return nil
-	})
-	return p, err
+	}
+	return Position{PartitionID: PartitionID{Source: Push, Name: names[0]}}, err
 }
 
 // ProducerRoom returns how many more producers may have a name with a prefix, of at most

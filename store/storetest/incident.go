@@ -176,8 +176,8 @@ func openHeads(t *testing.T, s *store.Store) {
 	}
 	equal(t, "open findings", value[[]store.FindingHead](t)(s.OpenFindings(t.Context(), 0)), []store.FindingHead{head(hotter), head(hot), head(warm)})
 	equal(t, "the first", value[[]store.FindingHead](t)(s.OpenFindings(t.Context(), 1)), []store.FindingHead{head(hotter)})
-	equal(t, "findings of a target", value[[]store.FindingHead](t)(s.FindingHeads(t.Context(), byStatus, 10)), []store.FindingHead{head(hot), head(warm), head(cool)})
-	equal(t, "the worst", value[[]store.FindingHead](t)(s.FindingHeads(t.Context(), byStatus, 1)), []store.FindingHead{head(hot)})
+	equal(t, "findings of a target", value[[]store.FindingHead](t)(s.FindingHeads(t.Context(), hot.Target, 10)), []store.FindingHead{head(hot), head(warm), head(cool)})
+	equal(t, "the worst", value[[]store.FindingHead](t)(s.FindingHeads(t.Context(), hot.Target, 1)), []store.FindingHead{head(hot)})
 }
 
 func incidentHistory(t *testing.T, s *store.Store) {
