@@ -106,7 +106,7 @@ type draft struct {
 // for it. Beyond enoughTold messages each table or index tells one more incident, as long as
 // there are not mostTold messages in all. The others wait for the next pass.
 const (
-	enoughTold = 1000
+	enoughTold = 500
 	mostTold   = 5000
 )
 

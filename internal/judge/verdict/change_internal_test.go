@@ -33,16 +33,17 @@ func TestFiguresAreWrittenInTurn(t *testing.T) {
 	t.Parallel()
 	s := &State{known: newKnown(), draft: newDraft()}
 	written := map[string]int{}
+	const step, first, middle, last = 3 * mostFigures, 0, mostFigures + 1, 3*mostFigures - 1
 	for pass := range 4 {
-		for n := range 3*mostFigures + 1 {
+		for n := range step + 1 {
 			id := fmt.Sprint(n)
 			put(&s.draft.Findings, s.draft.findingAt, id, store.Finding{Fingerprint: id, Utilization: float64(pass)})
 			s.draft.after.findings[id] = stored{document: []byte{byte(pass)}}
 			s.draft.putIncident(store.Incident{ID: "i" + id})
 			s.draft.after.incidents["i"+id] = incidentRecord{document: []byte{byte(pass)}}
 		}
-		s.draft.Transitions = []store.Transition{{Of: "3000"}}
-		s.draft.Notifications = []store.Notification{{Incident: "i3000"}}
+		s.draft.Transitions = []store.Transition{{Of: fmt.Sprint(step)}}
+		s.draft.Notifications = []store.Notification{{Incident: fmt.Sprint("i", step)}}
 		now, rest := s.draft.takeDue()
 		if len(now.Findings) != mostFigures+1 || len(now.Incidents) != mostFigures+1 || len(now.Transitions) != 1 || len(now.Notifications) != 1 {
 			t.Errorf("pass %d writes %d findings, %d incidents, %d steps and %d messages", pass, len(now.Findings), len(now.Incidents), len(now.Transitions), len(now.Notifications))
@@ -54,11 +55,13 @@ func TestFiguresAreWrittenInTurn(t *testing.T) {
 			}
 		}
 		s.markWritten(rest)
-		if f, _ := s.storedFinding("2999"); f.document[0] != byte(pass) {
+		if f, _ := s.storedFinding(fmt.Sprint(last)); f.document[0] != byte(pass) {
 			t.Errorf("after pass %d the finding is that of pass %d", pass, f.document[0])
 		}
 	}
-	if written["3000"] != 4 || written["0"] != 2 || written["1500"] != 1 || written["2999"] != 1 {
-		t.Errorf("written were 3000, 0, 1500 and 2999: %d, %d, %d and %d times", written["3000"], written["0"], written["1500"], written["2999"])
+	for n, want := range map[int]int{step: 4, first: 2, middle: 1, last: 1} {
+		if got := written[fmt.Sprint(n)]; got != want {
+			t.Errorf("the finding %d is written %d times, want %d", n, got, want)
+		}
 	}
 }

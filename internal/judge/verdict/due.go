@@ -5,7 +5,7 @@ import "github.com/keyheat/keyheat/store"
 // A pass writes all findings and incidents with a step, and so many of each with new figures
 // alone. In a flood the others wait for later passes: stored figures are some seconds old, and
 // no transaction is long. A new judge finds them in the stored seconds.
-const mostFigures = 1000
+const mostFigures = 500
 
 // takeDue returns what a pass writes of a draft: every step with its findings, incidents and
 // messages, and the longest waiting rows beside them. rest is the draft of the others.
