@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/prometheus/exporter-toolkit/web"
 	"go.yaml.in/yaml/v3"
@@ -139,7 +140,8 @@ func (a Access) guard(local bool, h http.Handler) http.Handler {
 			http.Error(w, "only operators may change something: add the user to the setting web.operators", http.StatusForbidden)
 			return
 		}
-		h.ServeHTTP(w, r)
+		serve(h, w, r)
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(drainTimeout)) // a test's recorder has none
 	})
 }
 

@@ -29,7 +29,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/prometheus/exporter-toolkit/web"
-	"golang.org/x/net/netutil"
 
 	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/say/wording"
@@ -41,12 +40,15 @@ const (
 	readTimeout   = 30 * time.Second
 	writeTimeout  = 60 * time.Second
 	idleTimeout   = 2 * time.Minute
-	maxHeader     = 64 << 10
+	maxHeader     = 16 << 10
+	// drainTimeout is how long the rest of a body may take to arrive that nobody wants: a
+	// connection is used again only behind it.
+	drainTimeout = time.Second
 )
 
-// maxConnections is the number of connections at a time. Each costs some 20 KiB, and one
-// file; further clients wait in the kernel's queue until another one leaves.
-const maxConnections = 4096
+// http2Bounds keep a connection of HTTP/2 as small. By default, nine bytes make the server
+// allocate a megabyte for the frame that they announce.
+var http2Bounds = http.HTTP2Config{MaxConcurrentStreams: 32, MaxReadFrameSize: 16 << 10, MaxReceiveBufferPerConnection: 64 << 10, MaxReceiveBufferPerStream: 64 << 10}
 
 // stopTimeout is how long requests under way may go on once Run's context
 // ended.
@@ -54,14 +56,12 @@ const stopTimeout = 3 * time.Second
 
 // Server is an operations server that listens already.
 type Server struct {
-	listener net.Listener
+	listener *connections
 	hosts    []string
 	access   Access
 	mux      *http.ServeMux
 	registry *prometheus.Registry
 	log      *slog.Logger
-	// connections is the number of connections at a time.
-	connections int
 
 	mu       sync.Mutex
 	gates    []gate
@@ -97,10 +97,10 @@ func Open(ctx context.Context, o Options, logger *slog.Logger) (*Server, error) 
 	case err != nil:
 		return nil, fmt.Errorf("%w: "+remedy, err)
 	}
-	s := &Server{listener: listener, hosts: o.Hosts, access: o.Access, mux: http.NewServeMux(), registry: newRegistry(), log: logger, connections: maxConnections}
+	s := &Server{listener: newConnections(listener), hosts: o.Hosts, access: o.Access, mux: http.NewServeMux(), registry: newRegistry(), log: logger}
 	s.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "keyheat_ready", Help: "1 while the daemon can do its own work, 0 while /-/ready lists reasons why not.",
-	}, s.readyValue))
+	}, s.readyValue), s.listener.evicted)
 	s.mux.HandleFunc("GET /-/healthy", healthy)
 	s.mux.HandleFunc("GET /-/ready", s.ready)
 	s.handleProfiles()
@@ -162,6 +162,7 @@ func (s *Server) Run(ctx context.Context) error {
 		Handler:           hostGuard(s.hosts, s.access.guard(daemon.IsLoopbackAddress(s.Addr()), s.mux)),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout,
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		HTTP2: &http2Bounds, ConnContext: withConnection, ConnState: noteState,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 	}
 	s.mu.Lock()
@@ -189,11 +190,13 @@ func (s *Server) Run(ctx context.Context) error {
 
 // serve accepts connections, with the TLS and the users of the web configuration file.
 func (s *Server) serve(server *http.Server) error {
-	listener := netutil.LimitListener(s.listener, s.connections)
 	if s.access.ConfigFile == "" {
-		return server.Serve(listener)
+		return server.Serve(s.listener)
 	}
-	return web.Serve(listener, server, &web.FlagConfig{WebConfigFile: &s.access.ConfigFile}, s.log)
+	if p, err := protectionOf(s.access.ConfigFile); err == nil && p.encrypts { // web.Serve returns the error
+		s.listener.encrypt()
+	}
+	return web.Serve(s.listener, server, &web.FlagConfig{WebConfigFile: &s.access.ConfigFile}, s.log)
 }
 
 // Close stops listening; for a Server that will not run.

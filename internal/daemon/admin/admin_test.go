@@ -2,15 +2,11 @@ package admin_test
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
@@ -111,49 +107,6 @@ func TestMetricsAreTheServersOwn(t *testing.T) {
 	}
 	if _, metrics := get(t, other, "/metrics"); strings.Contains(metrics, "keyheat_test") {
 		t.Error("two servers share a registry")
-	}
-}
-
-// TestConnectionsAreBounded: a client beyond the bound waits until another one leaves, and
-// is served then.
-func TestConnectionsAreBounded(t *testing.T) {
-	t.Parallel()
-	s := open(t)
-	s.LimitConnections(2)
-	run(t, s)
-	request := func(c net.Conn) {
-		t.Helper()
-		if _, err := io.WriteString(c, "GET /-/healthy HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	answer := func(c net.Conn, patience time.Duration) error {
-		if err := c.SetReadDeadline(time.Now().Add(patience)); err != nil {
-			return err
-		}
-		_, err := c.Read(make([]byte, 1024))
-		return err
-	}
-	var all []net.Conn
-	for range 3 {
-		c, err := net.Dial("tcp", s.Addr())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		request(c)
-		if all = append(all, c); len(all) < 3 {
-			if err := answer(c, await.Limit); err != nil {
-				t.Fatalf("connection %d: %v", len(all), err)
-			}
-		}
-	}
-	if err := answer(all[2], 300*time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("a third connection was served beside two: %v", err)
-	}
-	all[0].Close()
-	if err := answer(all[2], await.Limit); err != nil {
-		t.Errorf("the third connection, after one left: %v", err)
 	}
 }
 
