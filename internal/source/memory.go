@@ -15,7 +15,7 @@ import (
 // A holder waits in line only while it holds no memory. Otherwise a request for more is
 // granted at once or refused, and a refused holder releases its memory and waits for the
 // whole amount. So holders cannot wait for each other. A request larger than the budget is
-// granted when nobody else holds memory.
+// granted when nobody else holds memory. [Hold.Extend] is the exception.
 type Budget struct {
 	size    int64
 	free    *semaphore.Weighted
@@ -85,6 +85,25 @@ func (h *Hold) Grow(n int64) bool {
 	h.budget.held.Add(n - h.bytes)
 	h.bytes = n
 	return true
+}
+
+// Extend is a Grow that waits in line, until ctx ends. Holders may wait for each other: each must
+// have such an end, and release what it holds then.
+func (h *Hold) Extend(ctx context.Context, n int64) error {
+	h.mu.Lock()
+	missing := min(n, h.budget.size) - h.bytes
+	h.mu.Unlock()
+	if missing <= 0 {
+		return nil
+	}
+	more, err := h.budget.Acquire(ctx, missing)
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.bytes += more.bytes
+	return nil
 }
 
 // Shrink gives back the hold's bytes beyond n.

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/keyheat/keyheat/internal/source"
 )
@@ -36,6 +37,30 @@ func TestAHoldGrowsAtOnceOrNotAtAll(t *testing.T) {
 	}
 	one.Release()
 	acquire(t, b, 100).Release()
+}
+
+// TestAHoldIsExtendedInLine: it waits behind the others, and keeps what it holds when its time is
+// over.
+func TestAHoldIsExtendedInLine(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := source.NewBudget(100)
+		one, other := acquire(t, b, 40), acquire(t, b, 60)
+		short, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if one.Extend(short, 40) != nil || one.Extend(short, 41) == nil || !one.Grow(40) {
+			t.Error("there was room for what is not there, or none for what is")
+		}
+		extended := make(chan error)
+		go func() { extended <- one.Extend(t.Context(), 1000) }()
+		synctest.Wait()
+		other.Release()
+		if err := <-extended; err != nil || !one.Grow(100) {
+			t.Errorf("one that waits does not get all: %v", err)
+		}
+		one.Release()
+		acquire(t, b, 100).Release()
+	})
 }
 
 func TestOneWaitsInLine(t *testing.T) {

@@ -73,8 +73,9 @@ type Config struct {
 	MaxBatch int64
 	// MaxWaiting bounds the batches that wait for their commit.
 	MaxWaiting int
-	// ReadWithin is how long a body may take to arrive: meanwhile it holds memory.
-	ReadWithin time.Duration
+	// ReadWithin is how long a body may take to arrive, and PieceWithin how long 64 KiB of it, or
+	// its rest. A body that takes longer than PieceWithin ends when others wait for its memory.
+	ReadWithin, PieceWithin time.Duration
 	// RespondWithin is how long a request waits for the commit of its batch.
 	RespondWithin  time.Duration
 	ReleaseTimeout time.Duration
@@ -93,7 +94,7 @@ type Config struct {
 func Default() Config {
 	return Config{
 		MemoryBytes: 32 << 20, MaxBatch: 4 << 20, MaxWaiting: 4096,
-		ReadWithin: 10 * time.Second, RespondWithin: 25 * time.Second, ReleaseTimeout: 3 * time.Second, NameRest: 2 * time.Second, MaxNames: 20_000, Late: 5 * time.Second, SpansLate: 12 * time.Second,
+		ReadWithin: 10 * time.Second, PieceWithin: 2 * time.Second, RespondWithin: 25 * time.Second, ReleaseTimeout: 3 * time.Second, NameRest: 2 * time.Second, MaxNames: 20_000, Late: 5 * time.Second, SpansLate: 12 * time.Second,
 	}
 }
 
@@ -103,9 +104,11 @@ type Source struct {
 	store  Store
 	log    *slog.Logger
 	doors  map[format.Format]*door
-	memory *source.Budget
-	slots  chan struct{}
-	decode *decompressor
+	// arriving is the memory of bodies on their way, and memory that of whole ones: a whole one
+	// never waits for one on its way.
+	arriving, memory *source.Budget
+	slots            chan struct{}
+	decode           *decompressor
 	*meters
 
 	mu sync.Mutex
@@ -124,7 +127,7 @@ type Source struct {
 func New(c Config, st Store, logger *slog.Logger) *Source {
 	c = options.OrDefault(c, Default())
 	s := &Source{
-		config: c, store: st, log: logger, memory: source.NewBudget(c.MemoryBytes), slots: make(chan struct{}, c.MaxWaiting),
+		config: c, store: st, log: logger, arriving: source.NewBudget(c.MemoryBytes / 2), memory: source.NewBudget(c.MemoryBytes / 2), slots: make(chan struct{}, c.MaxWaiting),
 		decode: newDecompressor(c.MaxBatch), numbered: make(map[string]*delivery), resting: make(map[string]rest), doors: make(map[format.Format]*door),
 	}
 	for _, f := range []format.Format{format.Keyheat, format.Protobuf, format.OTLP} {
@@ -194,6 +197,9 @@ func (s *Source) Traces() http.Handler {
 		response := s.take(w, r, (*delivery).readSpanHeaders)
 		if response.body.isBroken() {
 			response = *refuse(http.StatusBadRequest, noSpans)
+		}
+		if response.status == http.StatusRequestTimeout {
+			response.status = http.StatusServiceUnavailable // exporters would drop the spans
 		}
 		s.responses.WithLabelValues(strconv.Itoa(response.status)).Inc()
 		s.countSpans(&response.body)

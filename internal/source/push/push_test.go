@@ -19,7 +19,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -301,19 +300,6 @@ func TestEveryRequestGetsItsResponse(t *testing.T) {
 	}
 }
 
-// TestABodyThatEndsEarlyIsSentAgain: the connection broke, and the batch may be right.
-func TestABodyThatEndsEarlyIsSentAgain(t *testing.T) {
-	t.Parallel()
-	s := push.New(push.Config{}, nil, quiet)
-	r := httptest.NewRequest(http.MethodPost, "/v1/samples", iotest.TimeoutReader(strings.NewReader(batch(1000))))
-	r.Header.Set("Content-Type", "application/x-ndjson")
-	w := httptest.NewRecorder()
-	s.Samples().ServeHTTP(w, r)
-	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
-		t.Errorf("the response is %d", w.Code)
-	}
-}
-
 // TestBusyDoorsSaySo fills what bounds batches. Nothing is counted, and each response tells
 // when to send again.
 func TestBusyDoorsSaySo(t *testing.T) {
@@ -471,35 +457,6 @@ func TestWhatAStopHasCountedIsAnswered(t *testing.T) {
 	r, n := <-answered, countedIn(t, st)
 	if r.status != 200 || n != 4 {
 		t.Errorf("the response is %+v, and the store has %d samples", r, n)
-	}
-}
-
-// TestASlowSenderGivesItsMemoryBack: a body that stops on its way holds all memory, until it is
-// given up.
-func TestASlowSenderGivesItsMemoryBack(t *testing.T) {
-	t.Parallel()
-	st := openStore(t, sqliteURL(t))
-	d := openDoor(t, st, "one", push.Config{MemoryBytes: 1 << 20, MaxBatch: 1 << 20, ReadWithin: 50 * time.Millisecond})
-	slow, stopped := io.Pipe()
-	defer stopped.Close()
-	answered := make(chan int, 1)
-	go func() {
-		request, _ := http.NewRequestWithContext(context.Background(), http.MethodPost, d.url, slow)
-		request.Header.Set("Content-Type", "application/x-ndjson")
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			answered <- 0 // the connection was closed
-			return
-		}
-		response.Body.Close()
-		answered <- response.StatusCode
-	}()
-	if _, err := io.WriteString(stopped, "{"); err != nil {
-		t.Fatal(err)
-	}
-	await.Until(t, "the memory comes back", func() bool { return mustSend(t, d.url, batch(1), numbered("a", 1)...).status == 200 })
-	if status := <-answered; status != 503 && status != 0 {
-		t.Errorf("the slow sender gets %d", status)
 	}
 }
 
