@@ -41,8 +41,11 @@ func (s *Source) read(w http.ResponseWriter, r *http.Request, headers headerRead
 	if d.body, d.hold, err = s.receive(w, r); err != nil {
 		return nil, refuseBody(err)
 	}
-	if d.format == format.OTLP && isJSON(r) {
-		if d.body = bytes.TrimLeft(d.body, " \t\r\n"); !bytes.HasPrefix(d.body, []byte("{")) { // protobuf to the decoder
+	if d.format == format.OTLP {
+		if isJSON(r) {
+			d.body = bytes.TrimLeft(d.body, " \t\r\n")
+		}
+		if bytes.HasPrefix(d.body, []byte("{")) != isJSON(r) { // the decoder goes by the brace
 			d.hold.Release()
 			return nil, refuse(http.StatusBadRequest, noSpans)
 		}

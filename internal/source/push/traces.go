@@ -66,7 +66,7 @@ func (b *body) isBroken() bool {
 }
 
 // noSpans refuses a body of another kind.
-const noSpans = "the body is no ExportTraceServiceRequest in the encoding of Content-Type"
+const noSpans = "the body is no ExportTraceServiceRequest in the encoding of Content-Type: send JSON as " + typeJSON + ", and protobuf as " + typeProtobuf
 
 // rpcCodes are the codes of google.rpc.Status by HTTP's status; INVALID_ARGUMENT for any other.
 var rpcCodes = map[int]uint64{http.StatusTooManyRequests: 8, http.StatusServiceUnavailable: 14}

@@ -215,6 +215,7 @@ func TestRefusedSpans(t *testing.T) {
 	refused("no JSON", "[]", inJSON, 400, 3, false)
 	refused("JSON cut off", `{"resourceSpans":[`, inJSON, 400, 3, false)
 	refused("protobuf as JSON", good, inJSON, 400, 3, false)
+	refused("JSON as protobuf", `{"resourceSpans":[]}`, inProtobuf, 400, 3, false)
 	refused("another type", good, "text/plain", 415, 3, false)
 	refused("another compression", good, inProtobuf, 415, 3, false, "Content-Encoding", "br")
 	refused("too large", strings.Repeat(" ", 1<<20+1), inJSON, 413, 3, false)
