@@ -130,8 +130,8 @@ e2e: ## Run all end-to-end tests
 	go test -tags e2e ./e2e/... -count=1 -timeout 40m -parallel 4
 
 # How much the faults are: for some minutes on two cores, and for a night.
-FAULTS = -faults.rounds=1 -faults.kills=$(or $(KILLS),30) -faults.groups=2 -faults.crashes=10 -faults.databases=5 -faults.loops=12 -faults.reporters=4
-NIGHT := -faults.rounds=3 -faults.kills=200 -faults.groups=4 -faults.crashes=30 -faults.databases=20 -faults.loops=40 -faults.reporters=20 -flood.keys=10000 -flood.producers=100000 -flood.lasts=100s
+FAULTS = -faults.rounds=1 -faults.kills=$(or $(KILLS),30) -faults.groups=2 -faults.crashes=10 -faults.databases=5 -faults.loops=12 -faults.reporters=4 -faults.strangers=1024
+NIGHT := -faults.rounds=3 -faults.kills=200 -faults.groups=4 -faults.crashes=30 -faults.databases=20 -faults.loops=40 -faults.reporters=20 -faults.strangers=4096 -flood.keys=10000 -flood.producers=100000 -flood.lasts=100s
 
 .PHONY: faults
 faults: ## Run one fault after another on a real Kafka and Postgres, and print what each cost; KILLS=30 of collectors
