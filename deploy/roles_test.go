@@ -107,7 +107,7 @@ func TestRolesSuffice(t *testing.T) {
 		"keyheat_collector": {
 			`SELECT * FROM findings`, `SELECT * FROM windows`, `SELECT body FROM deltas`, `DELETE FROM deltas`, `UPDATE deltas SET body = ''`,
 			`SELECT * FROM notifications`, `INSERT INTO notifications (id, fingerprint, event, route, payload, created, next_attempt, attempts, state, last_error) VALUES ('x','x','x','x','x',now(),now(),0,'pending','')`,
-			`SELECT * FROM reports`, `SELECT * FROM hourly_peaks`, `UPDATE installation SET hash_seed = 1`, `DELETE FROM gaps`, `UPDATE leases SET token = 99`,
+			`SELECT * FROM reports`, `UPDATE installation SET hash_seed = 1`, `DELETE FROM gaps`, `UPDATE leases SET token = 99`,
 			`CREATE TABLE mine (n INTEGER)`, `DROP TABLE positions`, `TRUNCATE positions`, `INSERT INTO audit (at, who, action, about, detail) VALUES (now(), '', '', '', '')`,
 		},
 		"keyheat_reporter": {

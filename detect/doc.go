@@ -35,8 +35,8 @@
 // Beside the board, keydesign describes the keys of a table as a whole: the caller feeds
 // its census and gives the view to the board. contributors judges the lists of
 // Contributor Insights, corroboration compares findings with CloudWatch, and pipeline
-// judges Keyheat's own health. forecast follows the growth of keys over weeks, whatif
-// compares other numbers of shards, and recipe writes application code for key shards.
+// judges Keyheat's own health. whatif compares other numbers of shards, and recipe writes
+// application code for key shards.
 //
 // The packages depend on each other only downwards. detect imports none of them, board
 // the packages of the list above.

@@ -141,8 +141,6 @@ type Finding struct {
 	// sampled key also counts the seconds between, without a sample.
 	Seconds int64     `json:"seconds"`
 	Through time.Time `json:"through"`
-	// Forecast is the growth of the key; null if the data prove none.
-	Forecast *Forecast `json:"forecast"`
 	// Quality is the source and the trustworthiness of the figures.
 	Quality Quality `json:"quality"`
 	// CloudWatch compares the finding with DynamoDB's own metrics; null if Keyheat does

@@ -222,22 +222,9 @@ const (
 	TooManyFactor = 4
 )
 
-// Thresholds of a table's keys and a key's growth. keydesign/limits.go has the thresholds
-// of key designs, forecast/limits.go the data that a forecast needs: no other package
-// uses them.
-const (
-	// FewValuesSeconds is the least time that a table's keys must be known before they
-	// count as few, in seconds.
-	FewValuesSeconds = 60
-	// ForecastSpanDays is the least time back to the first data of a forecast, in days:
-	// three of each weekday.
-	ForecastSpanDays = 21
-	// ForecastEarlyShare is the share of a limit that still leaves time.
-	ForecastEarlyShare = 0.7
-	// GrowthDays is the outlook of a shard count with proven growth, in days: within a
-	// quarter an application is changed again anyway.
-	GrowthDays = 90
-)
+// FewValuesSeconds is the least time that a table's keys must be known before they count as
+// few, in seconds. keydesign/limits.go has the other thresholds of key designs.
+const FewValuesSeconds = 60
 
 // Limit returns a partition's limit for a kind's side, writes or reads.
 func Limit(k Kind) sample.Milli { return Side(k, PartitionWrite, PartitionRead) }

@@ -34,8 +34,6 @@ func NewStep(f Fix) Step { return fixes[f] }
 type Arguments struct {
 	// Count is a number of key shards, items or partitions, and of a wait the splits.
 	Count int `json:"count,omitempty"`
-	// Grown is the number of key shards for [GrowthDays] days of proven growth.
-	Grown int `json:"grown,omitempty"`
 	// Share is a part of the load, or of an item's bytes: 0 to 1.
 	Share float64 `json:"share,omitempty"`
 	// Units are capacity units a second: a rate to keep, capacity to set, or units that

@@ -42,8 +42,6 @@ type View struct {
 	// Hottest is the highest second of any key.
 	Hottest HottestSecond `json:"hottest"`
 	Design  Design        `json:"design"`
-	// Growing are warm keys whose peaks grow, with or without a finding.
-	Growing []GrowingKey `json:"growing"`
 }
 
 // TopKeys is the most keys that a view lists.
@@ -76,15 +74,6 @@ type HottestSecond struct {
 	RCU     float64     `json:"rcu"`
 	// Utilization is the larger share of a limit; 1 is the limit.
 	Utilization float64 `json:"utilization"`
-}
-
-// GrowingKey is a warm key with a forecast.
-type GrowingKey struct {
-	Key      sample.Text `json:"key"`
-	KeyType  string      `json:"key_type"`
-	WCU      float64     `json:"wcu"`
-	RCU      float64     `json:"rcu"`
-	Forecast Forecast    `json:"forecast"`
 }
 
 // DesignVerdict rates how well a partition key spreads load.
@@ -156,30 +145,4 @@ type Template struct {
 	// Keys counts the distinct keys that fit it, Of the compared ones.
 	Keys int `json:"keys"`
 	Of   int `json:"of"`
-}
-
-// Forecast is the growth of a key's peaks and its consequences. It is only made if the
-// data prove growth; see package forecast.
-type Forecast struct {
-	// Unit is the growing unit, wcu or rcu.
-	Unit string `json:"unit"`
-	// Level is the present weekly peak by the trend, in units a second.
-	Level float64 `json:"level"`
-	// Growth is the daily rise of the weekly peak, in units a second, with its 95%
-	// interval. Low is above 0.
-	Growth Figure `json:"growth"`
-	// At70 and At100 are the times when the weekly peak reaches that share of the
-	// partition's limit. They are null if it has reached it, or if the data do not decide
-	// it.
-	At70  *Crossing `json:"at_70"`
-	At100 *Crossing `json:"at_100"`
-	// Days is the number of days with the key.
-	Days int `json:"days"`
-}
-
-// Crossing is the time when a trend reaches a level, with its 95% interval.
-type Crossing struct {
-	At       time.Time `json:"at"`
-	Earliest time.Time `json:"earliest"`
-	Latest   time.Time `json:"latest"`
 }

@@ -15,8 +15,6 @@ type Judgement struct {
 	// Rollups and Seen replace the rows of the same time, each at most once.
 	Rollups []Rollup
 	Seen    []SeenMinute
-	// Peaks raise the stored peaks of the same key and hour, each at most once.
-	Peaks []HourPeak
 	// Views replace the rows of the same table and index, each at most once.
 	Views []TargetDocument
 	// Maps replace the rows of the same table, each at most once.
@@ -71,7 +69,6 @@ func (j *Judgement) parts() []part {
 		partOf(j.Cardinality, (*tx).putCardinality, func(c *Cardinality) sample.Target { return c.Target }),
 		partOf(j.Rollups, (*tx).putRollups, func(r *Rollup) sample.Target { return r.Target }),
 		partOf(j.Seen, (*tx).putSeenMinutes, nil),
-		partOf(j.Peaks, (*tx).putPeaks, func(p *HourPeak) sample.Target { return p.Target }),
 		partOf(j.Views, putDocuments("table_views", "document"), func(v *TargetDocument) sample.Target { return v.Target }),
 		partOf(j.Maps, putDocuments("partition_maps", "document"), func(m *TargetDocument) sample.Target { return m.Target }),
 		partOf(j.Findings, (*tx).putFindings, func(f *Finding) sample.Target { return f.Target }),

@@ -47,7 +47,6 @@ type Erased struct {
 	Findings      int64 `json:"findings"`
 	Incidents     int64 `json:"incidents"`
 	Notifications int64 `json:"notifications"`
-	Peaks         int64 `json:"peaks"`
 	Windows       int64 `json:"windows"`
 	Rollups       int64 `json:"rollups"`
 	Deltas        int64 `json:"deltas"`
@@ -67,7 +66,7 @@ const (
 )
 
 // PurgeKey deletes a key's rows (its findings with their histories, incidents with it as
-// root, their notifications, its hourly peaks) and removes it from everything else that
+// root, their notifications) and removes it from everything else that
 // names it: windows, roll-ups, deltas, views, other findings, incidents, notifications
 // and reports. The audit has an entry when it begins and one when it ends, without the
 // key.
@@ -190,9 +189,6 @@ func (g *purging) purgeTarget(ctx context.Context, target int64) error {
 	if err := g.deleteFindings(ctx, target); err != nil {
 		return err
 	}
-	if err := g.deletePeaks(ctx, target); err != nil {
-		return err
-	}
 	for _, of := range []struct {
 		count   *int64
 		rewrite rewriting
@@ -213,25 +209,6 @@ func (g *purging) purgeTarget(ctx context.Context, target int64) error {
 		}
 	}
 	return err
-}
-
-func (g *purging) deletePeaks(ctx context.Context, target int64) error {
-	keys, err := list(ctx, g.store, "find hourly peaks", func(k *sample.Key) []any { return []any{&k.Type, &k.Text} },
-		`SELECT DISTINCT key_type, key_text FROM hourly_peaks WHERE target = $1`, target)
-	if err != nil {
-		return err
-	}
-	for _, k := range slices.DeleteFunc(keys, func(k sample.Key) bool { return !g.Is(k) }) {
-		err := g.step(ctx, func(t *tx) error {
-			n, err := t.exec(ctx, `DELETE FROM hourly_peaks WHERE target = $1 AND key_type = $2 AND key_text = $3`, target, k.Type, k.Text)
-			g.erased.Peaks += n
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // deleteFindings deletes the findings about the key and its forms, and the incidents they

@@ -27,10 +27,8 @@ type Retention struct {
 	// Writers and their cursors go this long after their last sign of life,
 	// when no delta of theirs is left.
 	Writers time.Duration
-	// Peaks and Views count from their last writing. Each table or index keeps the peaks
-	// of the WarmKeys keys with the highest.
-	Peaks, Views time.Duration
-	WarmKeys     int
+	// Views count from their last writing.
+	Views time.Duration
 	// Rollups are the roll-ups of each level, from their last writing. The counted seconds
 	// are kept as long as the longest kept level. Levels without a retention stay.
 	Rollups map[int64]time.Duration
@@ -61,7 +59,7 @@ type Retention struct {
 func DefaultRetention() Retention {
 	const day = 24 * time.Hour
 	return Retention{
-		Deltas: 20 * time.Minute, Windows: 6 * time.Hour, Cardinality: day, Peaks: 90 * day, Views: 30 * day, WarmKeys: DefaultWarmKeys,
+		Deltas: 20 * time.Minute, Windows: 6 * time.Hour, Cardinality: day, Views: 30 * day,
 		Findings: 30 * day, History: 90 * day, Notifications: 7 * day, Gaps: 30 * day, Bad: 7 * day,
 		Writers: 7 * day, Positions: 365 * day, Producers: day, Shards: 72 * time.Hour, Facts: 30 * day, CloudWatch: 14 * day, Reports: 365 * day, Audit: 2 * 365 * day,
 		// It is longer than usedEvery, within which a judge may write for a target and
@@ -72,7 +70,7 @@ func DefaultRetention() Retention {
 
 func unreferencedTargets() string {
 	var b strings.Builder
-	for _, table := range []string{"windows", "cardinalities", "findings", "hourly_peaks", "table_views", "partition_maps", "table_facts", "incidents",
+	for _, table := range []string{"windows", "cardinalities", "findings", "table_views", "partition_maps", "table_facts", "incidents",
 		"cloudwatch_minutes", "cloudwatch_reads", "rollups"} {
 		fmt.Fprintf(&b, ` AND NOT EXISTS (SELECT 1 FROM %[1]s AS r WHERE r.target = targets.id)`, table)
 	}
@@ -115,7 +113,6 @@ func (r Retention) rules() []rule {
 		{"gaps", "id", `noticed < $1`, "", r.Gaps},
 		{"bad_samples", "hour, writer, source, reason", `hour < $1`, "", r.Bad},
 		{"bad_excerpts", "hour, writer, source, reason, slot", `hour < $1`, "", r.Bad},
-		{"hourly_peaks", "target, key_hash, hour", `updated < $1`, "", r.Peaks},
 		{"table_views", "target", `updated < $1`, "", r.Views},
 		{"partition_maps", "target", `updated < $1`, "", r.Views},
 		{"writers", "writer", `seen < $1 AND ` + fmt.Sprintf(orphan, "writers"), "", r.Writers},
@@ -173,13 +170,7 @@ func (s *Store) Prune(ctx context.Context, r Retention) (Pruned, error) {
 			return pruned, err
 		}
 	}
-	targets, err := s.overfull(ctx, r.WarmKeys)
-	for _, at := range targets {
-		if err == nil {
-			err = pruned.inBatches("hourly_peaks", func() (int64, error) { return s.pruneKeys(ctx, at, r.WarmKeys) })
-		}
-	}
-	return pruned, err
+	return pruned, nil
 }
 
 // inBatches counts the rows that are deleted from a table until a batch is not full.

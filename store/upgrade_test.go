@@ -98,9 +98,6 @@ func TestADatabaseOfTheFirstReleaseIsRead(t *testing.T) {
 		"cardinalities": {func(ctx context.Context, s *store.Store) (any, error) {
 			return s.Cardinalities(ctx, store.CardinalityQuery{Target: orders})
 		}, []store.Cardinality{{Target: orders, Minute: at, Registers: body}}},
-		"hourly peaks": {func(ctx context.Context, s *store.Store) (any, error) {
-			return s.HourPeaks(ctx, orders, 1<<64-5, time.Time{})
-		}, []store.HourPeak{{Target: orders, Hash: 1<<64 - 5, KeyType: "S", Key: "OPEN", Hour: at, WriteMilli: 900_000}}},
 		"views": {func(ctx context.Context, s *store.Store) (any, error) { return s.TableViews(ctx) },
 			[]store.TargetDocument{{Target: orders, Updated: at, Document: []byte(`{"table":"orders"}`)}}},
 		"table facts": {func(ctx context.Context, s *store.Store) (any, error) { return s.TableFacts(ctx) },

@@ -67,7 +67,7 @@ type Retention struct {
 	Windows  time.Duration `yaml:"windows" help:"the seconds of each table"`
 	Heat     Heat          `yaml:"heat"`
 	Findings time.Duration `yaml:"findings" help:"findings, incidents, views of keys and gaps, from their last change; delivered notifications, 7 days at most"`
-	History  time.Duration `yaml:"history" help:"the history of findings, expired silences, and the hourly peaks that forecasts need"`
+	History  time.Duration `yaml:"history" help:"the history of findings, and expired silences"`
 	Reports  time.Duration `yaml:"reports" help:"scheduled reports"`
 }
 
@@ -183,13 +183,12 @@ func (c *Config) judge(current func() *Config) judge.Config {
 }
 
 // store returns the retention of the store's tables. Rows that hold keys are kept no longer
-// than the findings or the history that an operator shortens to forget keys, but for the
-// peaks, which a forecast needs for heat.GrowthSpan. The store's defaults hold for the rest:
-// internal rows, and counts without keys.
+// than the findings or the history that an operator shortens to forget keys. The store's
+// defaults hold for the rest: internal rows, and counts without keys.
 func (r Retention) store() store.Retention {
 	return store.Retention{
 		Windows: r.Windows, Findings: r.Findings, Views: r.Findings, Gaps: r.Findings, Reports: r.Reports,
-		History: r.History, Peaks: max(r.History, heat.GrowthSpan),
+		History:       r.History,
 		Notifications: min(r.Findings, store.DefaultRetention().Notifications),
 		Rollups:       r.Heat.rollups(),
 	}

@@ -154,8 +154,8 @@ func keysPurgeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "purge VALUE",
 		Short: "Remove a key from the database",
-		Long: "Deletes the findings about a key with their histories, incidents, notifications and\n" +
-			"hourly peaks. Removes the key, plain and hashed, from every other row that names it as a\n" +
+		Long: "Deletes the findings about a key with their histories, incidents and notifications.\n" +
+			"Removes the key, plain and hashed, from every other row that names it as a\n" +
 			"partition key, sort key, caller or attribute, with its key shards (bob#SHARD_7) and dated\n" +
 			"forms (bob#2026-11-23). Lists other keys that contain it (alice#bob); --containing removes\n" +
 			"them too. The audit records the purge without the key. If a purge fails, run it again.\n" +
@@ -215,8 +215,8 @@ func writeErased(out io.Writer, table string, e store.Erased, eraser *keypolicy.
 	if e == (store.Erased{}) {
 		fmt.Fprintf(out, "no row of %s names the key: it was purged before, or VALUE, --table or --type is misspelt\n", table)
 	} else {
-		fmt.Fprintf(out, "deleted %d findings, %d incidents, %d notifications and %d hourly peaks; removed the key from %d seconds, %d roll-ups, %d deltas and %d documents\n",
-			e.Findings, e.Incidents, e.Notifications, e.Peaks, e.Windows, e.Rollups, e.Deltas, e.Documents)
+		fmt.Fprintf(out, "deleted %d findings, %d incidents and %d notifications; removed the key from %d seconds, %d roll-ups, %d deltas and %d documents\n",
+			e.Findings, e.Incidents, e.Notifications, e.Windows, e.Rollups, e.Deltas, e.Documents)
 	}
 	others, complete := eraser.Others()
 	if len(others) == 0 {

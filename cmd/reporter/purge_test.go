@@ -89,7 +89,6 @@ func forgets(t *testing.T, url, policy string, directory func() string) {
 		}
 	}
 	written(t, st)
-	warm(t, url)
 
 	config := filepath.Join(t.TempDir(), "reporter.yaml")
 	secret := filepath.Join(filepath.Dir(config), "keys.secret")
@@ -112,9 +111,6 @@ func forgets(t *testing.T, url, policy string, directory func() string) {
 	code, printed := reporter(t, "keys", "purge", canary, "--table", "orders", "--config", config, "--keys-secret-file", secret)
 	if code != cli.OK {
 		t.Fatalf("exit code %d: %s", code, printed)
-	}
-	if !strings.Contains(printed, " 2 hourly peaks;") {
-		t.Errorf("the hourly peaks of the key and its day stay: %s", printed)
 	}
 	if policy != "none" && !strings.Contains(printed, "contain it and stay") || policy == "plain" && !strings.Contains(printed, "  alice#"+canary+"\n") {
 		t.Errorf("the other key is not listed: %s", printed)
@@ -202,21 +198,6 @@ func written(t *testing.T, st *store.Store) {
 	}
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-// warm stores hourly peaks from before a policy hid keys.
-func warm(t *testing.T, url string) {
-	t.Helper()
-	db := openSQL(t, url)
-	defer db.Close()
-	for i, key := range []string{canary, canary + "#2026-11-23", "bystander"} {
-		_, err := db.ExecContext(t.Context(), `
-			INSERT INTO hourly_peaks (target, key_hash, hour, key_type, key_text, write_milli, read_milli, updated)
-			SELECT min(id), $1, $2, 'S', $3, 1000, 0, $2 FROM targets WHERE table_name = 'orders'`, i, time.Now().UTC(), key)
-		if err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 

@@ -20,7 +20,7 @@ func (c *Census) View(target detect.Target, p detect.Policy) *detect.View {
 	v := &detect.View{
 		From: detect.TimeOf(t.first), To: detect.TimeOf(t.last + 1),
 		DistinctKeys: t.countKeys(), Top: t.top(), Template: t.commonTemplate(),
-		Hottest: t.hottest.view(), Growing: []detect.GrowingKey{},
+		Hottest: t.hottest.view(),
 	}
 	effective := t.effectiveKeys(v.DistinctKeys.Value)
 	if t.isTimed() && t.whole < unknownShares {

@@ -20,7 +20,6 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
-	"github.com/keyheat/keyheat/detect/forecast"
 	"github.com/keyheat/keyheat/detect/keydesign"
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/detect/recipe"
@@ -307,13 +306,11 @@ func (f *fold) result(o Options) *Result {
 			return nil
 		}
 	}
-	judge, grown := f.judge(options)
+	judge := f.judge(options)
 	tables := judge.Tables()
 	for i := range tables {
 		t := &tables[i]
-		if t.View = f.census.View(t.Target, policy(t.Target)); t.View != nil {
-			t.View.Growing = grown.growingKeysOf(t.Target)
-		}
+		t.View = f.census.View(t.Target, policy(t.Target))
 		judge.SetView(t.Target, t.View)
 	}
 	r := &Result{
@@ -326,9 +323,7 @@ func (f *fold) result(o Options) *Result {
 	}
 	for i := range r.Findings {
 		r.Findings[i].Quality.Gaps = r.Gaps
-		found := &r.Findings[i]
-		forecast.Apply(found, grown.forecastFinding(found), policy(found.Target).Headroom)
-		say.Tell(found)
+		say.Tell(&r.Findings[i])
 	}
 	r.Incidents = say.Incidents(detect.Incidents(r.Findings), r.Findings)
 	r.Candidates = f.candidateViews(options)
@@ -375,7 +370,7 @@ const maxWithout = 0.01
 func (f *fold) candidateViews(o board.Options) []CandidateView {
 	all := []CandidateView{}
 	for _, c := range f.candidates {
-		judge, _ := c.judge(o)
+		judge := c.judge(o)
 		for _, table := range judge.Tables() {
 			p := c.parts[table.Target]
 			v := CandidateView{

@@ -17,18 +17,18 @@ const (
 	drawnKeys    = 24
 )
 
-// drawnSteps is the most peaks of a key that a report draws: a heatmap has two more columns.
+// drawnSteps is about how many columns a heatmap has at most.
 const drawnSteps = 118
 
-// drawnKey is a key with its highest load of a second.
+// drawnKey is a key with its highest utilization of a partition.
 type drawnKey struct {
-	target detect.Target
-	key    sample.Key
-	most   sketch.Load
+	target      detect.Target
+	key         sample.Key
+	utilization float64
 }
 
-func (k *drawnKey) utilization() float64 {
-	return max(detect.Ratio(detect.Units(k.most.Write), detect.Units(detect.PartitionWrite)), detect.Ratio(detect.Units(k.most.Read), detect.Units(detect.PartitionRead)))
+func utilizationOf(l sketch.Load) float64 {
+	return max(detect.Ratio(float64(l.Write), float64(detect.PartitionWrite)), detect.Ratio(float64(l.Read), float64(detect.PartitionRead)))
 }
 
 // drawnOf returns the busiest keys, the busiest first.
@@ -37,19 +37,18 @@ func (s *sketches) drawnOf() (all []drawnKey) {
 		target detect.Target
 		key    sample.Key
 	}
-	most := map[id]sketch.Load{}
+	most := map[id]float64{}
 	for w := range s.windows.All() {
 		for i := range w.Keys {
 			k := &w.Keys[i]
-			load := most[id{w.Target, k.Key}]
-			most[id{w.Target, k.Key}] = sketch.Load{Write: max(load.Write, k.Low.Write), Read: max(load.Read, k.Low.Read)}
+			most[id{w.Target, k.Key}] = max(most[id{w.Target, k.Key}], utilizationOf(k.Low))
 		}
 	}
-	for of, load := range most {
-		all = append(all, drawnKey{of.target, of.key, load})
+	for of, utilization := range most {
+		all = append(all, drawnKey{of.target, of.key, utilization})
 	}
 	slices.SortFunc(all, func(a, b drawnKey) int {
-		return cmp.Or(cmp.Compare(b.utilization(), a.utilization()), compareTargets(a.target, b.target), cmp.Compare(a.key.Text, b.key.Text), cmp.Compare(a.key.Type, b.key.Type))
+		return cmp.Or(cmp.Compare(b.utilization, a.utilization), compareTargets(a.target, b.target), cmp.Compare(a.key.Text, b.key.Text), cmp.Compare(a.key.Type, b.key.Type))
 	})
 	drawn := map[detect.Target]int{}
 	all = slices.DeleteFunc(all, func(k drawnKey) bool {
@@ -74,31 +73,15 @@ func (s *sketches) pictures() (all []report.Key, step time.Duration) {
 	for i, k := range drawn {
 		ref := detect.KeyRef{Target: k.target, Key: sample.Text(k.key.Text), KeyType: k.key.Type}
 		places[ref] = i
-		key := report.Key{KeyRef: ref, Unit: "wcu", Limit: detect.Units(detect.PartitionWrite)}
-		if k.readsMore() {
-			key.Unit, key.Limit = "rcu", detect.Units(detect.PartitionRead)
-		}
-		all = append(all, key)
+		all = append(all, report.Key{KeyRef: ref})
 	}
 	for w := range s.windows.All() {
 		for i := range w.Keys {
 			ref := detect.KeyRef{Target: w.Target, Key: sample.Text(w.Keys[i].Key.Text), KeyType: w.Keys[i].Key.Type}
 			if n, is := places[ref]; is {
-				all[n].AddPeak(time.Unix(w.Second/each*each, 0).UTC(), unitsOf(&all[n], w.Keys[i].Low))
+				all[n].Raise(time.Unix(w.Second/each*each, 0), utilizationOf(w.Keys[i].Low))
 			}
 		}
 	}
 	return all, time.Duration(each) * time.Second
-}
-
-// readsMore reports whether a key's reads are nearer to their limit than its writes.
-func (k *drawnKey) readsMore() bool {
-	return detect.Ratio(detect.Units(k.most.Read), detect.Units(detect.PartitionRead)) > detect.Ratio(detect.Units(k.most.Write), detect.Units(detect.PartitionWrite))
-}
-
-func unitsOf(k *report.Key, l sketch.Load) float64 {
-	if k.Unit == "rcu" {
-		return detect.Units(l.Read)
-	}
-	return detect.Units(l.Write)
 }

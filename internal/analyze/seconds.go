@@ -76,26 +76,19 @@ func (s *sketches) seal() {
 // of Settle, each of which judges every key.
 const judgeEvery = 300
 
-// judge shows every second to a board and to the census, in the order of time, and
-// returns growing keys too. It must be called once.
-func (s *sketches) judge(o board.Options) (*board.Board, growingKeys) {
-	judge, from, to := s.observe(o, s.census.Observe)
-	return judge, followGrowth(s.windows.All(), from, to, seed)
-}
+// judge shows every second to a board and to the census, in the order of time. It must be
+// called once.
+func (s *sketches) judge(o board.Options) *board.Board { return s.observe(o, s.census.Observe) }
 
 // observe shows every second to a board, and to one more observer, in the order of time.
-// It returns the first and the last second.
-func (s *sketches) observe(o board.Options, more func(*sketch.Window)) (judge *board.Board, from, to int64) {
+func (s *sketches) observe(o board.Options, more func(*sketch.Window)) *board.Board {
 	s.seal()
-	judge = board.New(o)
-	settled, started := int64(0), false
+	judge := board.New(o)
+	settled, to, started := int64(0), int64(0), false
 	for w := range s.windows.All() {
 		if !started || w.Second >= settled+judgeEvery {
 			judge.Settle(w.Second-1, true)
-			settled = w.Second
-		}
-		if !started {
-			from, started = w.Second, true
+			settled, started = w.Second, true
 		}
 		judge.ObserveWalk(w)
 		judge.Observe(w)
@@ -105,7 +98,7 @@ func (s *sketches) observe(o board.Options, more func(*sketch.Window)) (judge *b
 	if started {
 		judge.Settle(to, true)
 	}
-	return judge, from, to
+	return judge
 }
 
 // addLoads measures what each partition carried.

@@ -128,7 +128,7 @@ func (s *sharedFold) incidents(o Options) []say.Incident {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fold.windows.Forget(time.Now().Add(-o.Source.Following()).Unix())
-	judge, _, _ := s.fold.observe(o.board(), func(*sketch.Window) {})
+	judge := s.fold.observe(o.board(), func(*sketch.Window) {})
 	found := judge.Findings()
 	return say.Incidents(detect.Incidents(found), found)
 }

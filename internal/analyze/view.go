@@ -36,9 +36,6 @@ func (r *Result) views(display screen) string {
 		if len(s.View.Top) > 1 {
 			sentences = append(sentences, wrap("  most load: "+say.HeaviestKeys(s.View)))
 		}
-		for _, g := range s.View.Growing {
-			sentences = append(sentences, wrap("  "+say.Growth(&g)))
-		}
 	}
 	if len(sentences) == 0 {
 		return ""
@@ -246,9 +243,6 @@ func (w *wholeTable) write(p *page, verbose bool) {
 		}
 		if c := ceiling(v); c != "-" {
 			p.fact("ceiling", "about %s/s of all keys; then the hottest one fills its partition", c)
-		}
-		for _, g := range v.Growing {
-			p.fact("growth", "%s", say.Growth(&g))
 		}
 	}
 }

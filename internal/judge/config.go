@@ -13,7 +13,7 @@ import (
 
 // defaults are Config's defaults.
 var defaults = Config{
-	Options: verdict.Options{PageWithin: 15 * time.Minute, PeakDelay: time.Minute},
+	Options: verdict.Options{PageWithin: 15 * time.Minute, ViewDelay: time.Minute},
 	Lease:   15 * time.Second, Poll: time.Second, Stall: 10 * time.Second, Forget: time.Hour,
 	Memory: 1 << 30, PruneEvery: 5 * time.Minute,
 	CloudWatchEvery: 10 * time.Second, // short: only what was read anew is loaded
@@ -104,7 +104,7 @@ func (c Config) state() verdict.Options {
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	var faults options.Faults
-	faults.Check(min(c.Lease, c.Poll, c.Stall, c.Forget, c.PageWithin, c.PeakDelay, c.PruneEvery, c.CloudWatchEvery, c.LookEvery) < 0,
+	faults.Check(min(c.Lease, c.Poll, c.Stall, c.Forget, c.PageWithin, c.ViewDelay, c.PruneEvery, c.CloudWatchEvery, c.LookEvery) < 0,
 		"judge: give no negative duration")
 	faults.Check(c.Lease < 3*c.Poll, "judge lease: give at least three times the poll interval, or it runs out between two polls")
 	faults.Check(c.Memory < LeastMemory, "judge memory is %d bytes: give at least %d MiB", c.Memory, LeastMemory>>20)

@@ -311,7 +311,7 @@ func quick() judge.Config {
 	return judge.Config{
 		Options: verdict.Options{
 			Receivers:  to(route),
-			PeakDelay:  time.Nanosecond, // so that cursors wait for nothing
+			ViewDelay:  time.Nanosecond, // so that cursors wait for nothing
 			PageWithin: 24 * time.Hour,  // however long a test waits for its turn
 		},
 		Poll: 2 * time.Millisecond, Lease: 300 * time.Millisecond, Stall: time.Minute,

@@ -8,10 +8,8 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/judge/fold"
-	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/judge/verdict"
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -108,8 +106,7 @@ func queriesOf(at sample.Target, wanted []int64) (all []store.WindowQuery) {
 	return all
 }
 
-// loadEarlier loads the stored state of the board's findings, and the peaks behind their
-// forecasts.
+// loadEarlier loads the stored state of the board's findings.
 func loadEarlier(ctx context.Context, st Store, s *verdict.State) error {
 	var incidents []string
 	if unknown := slices.Concat(s.Unknown(), s.UnknownRoots()); len(unknown) > 0 {
@@ -130,63 +127,7 @@ func loadEarlier(ctx context.Context, st Store, s *verdict.State) error {
 			return err
 		}
 	}
-	unforeseen := s.Unforeseen()
-	queries := make([]store.PeakQuery, len(unforeseen))
-	for i, q := range unforeseen {
-		queries[i] = q.PeakQuery
-	}
-	peaks, err := st.EachHourPeaks(ctx, queries)
-	if err != nil {
-		return err
-	}
-	for i, q := range unforeseen {
-		s.SetPeaks(q.Fingerprint, peaks[i])
-	}
 	return nil
-}
-
-// warmKeys is how many of the highest warm keys are tried for the growing keys of
-// a view.
-const warmKeys = 25
-
-// loadGrowth loads the growing keys of tables: their warm keys with a forecast.
-func loadGrowth(ctx context.Context, st Store, s *verdict.State, tables []detect.Table) error {
-	of, newest := s.Views.WithoutGrowth(tables, s.Newest), s.Newest
-	since := verdict.ForecastFrom(newest)
-	warm, err := st.EachWarmKeys(ctx, of, since, warmKeys)
-	if err != nil {
-		return err
-	}
-	var queries []store.PeakQuery
-	for i, keys := range warm {
-		for _, k := range keys {
-			queries = append(queries, store.PeakQuery{Target: of[i], Hash: k.Hash, Since: since})
-		}
-	}
-	peaks, err := st.EachHourPeaks(ctx, queries)
-	if err != nil {
-		return err
-	}
-	for i, keys := range warm {
-		s.Views.SetGrowing(of[i], newest, growingOf(of[i], keys, peaks[:len(keys)], newest))
-		peaks = peaks[len(keys):]
-	}
-	return nil
-}
-
-// growingOf returns the warm keys of a target with a forecast, which follows from their
-// hourly peaks.
-func growingOf(at sample.Target, warm []store.WarmKey, peaks [][]store.HourPeak, newest int64) (keys []detect.GrowingKey) {
-	for i, k := range warm {
-		if len(keys) == heat.GrowingListed {
-			break
-		}
-		most := sketch.Load{Write: sample.Milli(k.WriteMilli), Read: sample.Milli(k.ReadMilli)}
-		if f := verdict.Foresee(peaks[i], heat.GrowthKind(at.Index, most), newest); f != nil {
-			keys = append(keys, heat.GrowingKey(sample.Key{Type: k.KeyType, Text: string(k.Key)}, most, f))
-		}
-	}
-	return keys
 }
 
 // loadUnresolved loads the stored findings that are not resolved.

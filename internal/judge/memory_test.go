@@ -197,14 +197,14 @@ func TestAnHourKeepsItsView(t *testing.T) {
 	if len(after) != 1 || after[0].View == nil {
 		t.Fatalf("%d tables, want one with a view", len(after))
 	}
-	after[0].View.Growing = append(after[0].View.Growing, detect.GrowingKey{Key: "changed"})
+	after[0].View.Design.Verdict = "changed"
 	equal(t, "the views, once one was changed", s.Views.Tables(), before)
 }
 
 // newState returns a judge's state at its beginning, with the delays of the default
 // configuration.
 func newState(o verdict.Options) *verdict.State {
-	o.PeakDelay, o.PageWithin = time.Minute, 15*time.Minute
+	o.ViewDelay, o.PageWithin = time.Minute, 15*time.Minute
 	return verdict.NewState(o, 1, map[string]int64{})
 }
 

@@ -74,13 +74,11 @@ type Store interface {
 	EachRollups(ctx context.Context, all []store.RollupQuery) ([][]store.Rollup, error)
 	RollupSpans(ctx context.Context, of *sample.Target, levels []int64) ([]store.RollupSpan, error)
 	LastSeenMinute(ctx context.Context) (store.SeenMinute, bool, error)
-	// Earlier findings, their incidents, and keys' hourly peaks.
+	// Earlier findings, and their incidents.
 	Findings(ctx context.Context, q store.FindingQuery) ([]store.Finding, error)
 	FindingsByFingerprint(ctx context.Context, fingerprints []string) ([]store.Finding, error)
 	IncidentsByID(ctx context.Context, ids []string) ([]store.Incident, error)
 	Incidents(ctx context.Context, q store.IncidentQuery) ([]store.Incident, error)
-	EachHourPeaks(ctx context.Context, all []store.PeakQuery) ([][]store.HourPeak, error)
-	EachWarmKeys(ctx context.Context, of []sample.Target, since time.Time, most int) ([][]store.WarmKey, error)
 	// CloudWatch's minutes, and the samples' minutes.
 	CloudWatchReads(ctx context.Context) ([]store.CloudWatchRead, error)
 	CloudWatchMinutes(ctx context.Context, at sample.Target, since time.Time) ([]store.CloudWatchMinute, error)

@@ -70,7 +70,7 @@ func mostRoundTrips(t *testing.T, tables int) (most int64) {
 	counter, through := pgtest.Turns(t, database)
 	p := &passes{Store: open(t, through), turns: counter}
 	c := quick()
-	c.Poll, c.PeakDelay, c.Lease = 50*time.Millisecond, time.Minute, time.Minute
+	c.Poll, c.ViewDelay, c.Lease = 50*time.Millisecond, time.Minute, time.Minute
 	j, err := judge.New(c, p, "judge", slog.New(slog.DiscardHandler))
 	must(t, err)
 	ctx, stop := context.WithCancel(t.Context())

@@ -326,9 +326,6 @@ func (t *term) decide(ctx context.Context, closing []fold.Instant, h fold.Horizo
 // write stores everything due, if there is anything, and then releases it.
 func (t *term) write(ctx context.Context, closing []fold.Instant, h fold.Horizon, now time.Time) error {
 	tables := t.state.Tables(now)
-	if err := loadGrowth(ctx, t.judge.store, t.state, tables); err != nil {
-		return err
-	}
 	if err := loadRollups(ctx, t.judge.store, t.state, h); err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 
 func (p *Report) changesSince(last *Report) *Changes {
 	c := &Changes{
-		Since: last.To, New: []Ref{}, Worse: []Ref{}, Over: []Ref{}, Still: []Ref{}, Lost: []Ref{}, Coming: []Ref{}, Silent: []Ref{},
+		Since: last.To, New: []Ref{}, Worse: []Ref{}, Over: []Ref{}, Still: []Ref{}, Lost: []Ref{}, Silent: []Ref{},
 	}
 	before, now := byID(last.Hot), byID(p.Hot)
 	for _, i := range p.Hot {
@@ -29,15 +29,6 @@ func (p *Report) changesSince(last *Report) *Changes {
 			c.Lost = append(c.Lost, refTo(old))
 		} else if i.State == detect.Resolved {
 			c.Over = append(c.Over, refTo(i))
-		}
-	}
-	foreseen := make(map[detect.KeyRef]bool)
-	for _, k := range last.Coming {
-		foreseen[k.KeyRef] = true
-	}
-	for _, k := range p.Coming {
-		if !foreseen[k.KeyRef] {
-			c.Coming = append(c.Coming, Ref{KeyRef: k.KeyRef})
 		}
 	}
 	seen := make(map[detect.Target]bool)

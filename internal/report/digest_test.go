@@ -93,15 +93,6 @@ func move(id string, at time.Time, from, to detect.State) store.Transition {
 	return store.Transition{Of: id, At: at, From: string(from), To: string(to), Severity: string(detect.Critical)}
 }
 
-func peaks(at sample.Target, key sample.Text, of func(hour int) int64) (all []store.HourPeak) {
-	for hour := range 7 * 24 {
-		if units := of(hour); units > 0 {
-			all = append(all, store.HourPeak{Target: at, Key: key, KeyType: "S", Hour: ago(7 * 24 * time.Hour).Add(time.Duration(hour) * time.Hour), WriteMilli: units * 1000})
-		}
-	}
-	return all
-}
-
 // divided is a table of two partitions, of which the first is full. A split is of the period,
 // and one is older.
 func divided() partition.View {
@@ -153,15 +144,10 @@ func busy() report.Rows {
 		r.Views = append(r.Views, store.TargetDocument{Target: at, Updated: updated, Document: document(t)})
 	}
 	view(orders, monday, detect.Table{
-		View: &detect.View{Growing: []detect.GrowingKey{
-			{Key: "slow", KeyType: "S", Forecast: detect.Forecast{Unit: "rcu", Level: 900, Growth: detect.Figure{Value: 2, Low: 1, High: 3}}},
-			{Key: "customer#7", KeyType: "S", Forecast: detect.Forecast{Unit: "wcu", Level: 640, Growth: detect.Figure{Value: 9, Low: 8, High: 10},
-				At100: &detect.Crossing{At: monday.Add(40 * day), Earliest: monday.Add(36 * day), Latest: monday.Add(45 * day)}}},
-		}},
 		CloudWatch: &detect.TableCloudWatch{Write: figure(0.97)},
 	})
 	view(users, monday, detect.Table{})
-	view(sample.Target{Table: "sessions"}, ago(9*day), detect.Table{View: &detect.View{Growing: []detect.GrowingKey{{Key: "stale"}}}})
+	view(sample.Target{Table: "sessions"}, ago(9*day), detect.Table{})
 	r.Gaps = []store.Gap{
 		{Gap: sample.Gap{Source: "kafka:c/samples", Partition: "3", Since: ago(day), Until: ago(day - hour), Reason: "the topic was cut: " + hostile}, Noticed: ago(day - hour)},
 		{Gap: sample.Gap{Source: "streams", Partition: "shard-1", Reason: "trimmed"}, Noticed: ago(2 * day)},
@@ -186,16 +172,6 @@ func busy() report.Rows {
 	silenced.Note, silenced.About, silenced.Until = string(detect.NoteSilenced), "s-over", monday
 	warm := detect.Incident{Owner: "team-orders", Silenced: &detect.Silenced{By: "s-now"}}
 	r.Incidents[2].Document = document(warm)
-	r.Peaks = [][]store.HourPeak{
-		peaks(orders, "customer#42", func(hour int) int64 {
-			if hour >= 165 {
-				return 2600
-			}
-			return []int64{0, 0, 0, 0, 0, 0, 120, 180, 260, 340, 420, 460, 480, 470, 450, 430, 420, 400, 330, 250, 180, 120, 0, 0}[hour%24]
-		}),
-		peaks(orders, sample.Text(hostile), func(hour int) int64 { return map[int]int64{120: 1100, 121: 1050, 122: 300}[hour] }),
-		{{Target: users, Key: "OPEN", KeyType: "S", Hour: ago(4 * day), ReadMilli: 3_600_000}, {Target: users, Key: "OPEN", KeyType: "S", Hour: monday.Add(hour), ReadMilli: 9_000_000}},
-	}
 	r.Last = &report.Report{
 		Request: report.Request{From: ago(14 * day), To: ago(7 * day)},
 		Hot: []report.Incident{
@@ -203,7 +179,6 @@ func busy() report.Rows {
 			{ID: "i-healed", Severity: detect.Warning, State: detect.Firing, KeyRef: detect.KeyRef{Target: users, Key: "OPEN"}},
 			{ID: "i-gone", Severity: detect.Warning, State: detect.Firing, KeyRef: detect.KeyRef{Target: orders, Key: "forgotten"}},
 		},
-		Coming:  []report.Coming{{KeyRef: detect.KeyRef{Target: orders, Key: "slow", KeyType: "S"}}},
 		NotSeen: report.NotSeen{Coverage: []report.Coverage{{Target: sample.Target{Table: "sessions"}}, {Target: orders}}},
 	}
 	return r
@@ -409,7 +384,6 @@ func TestChanges(t *testing.T) {
 	same(t, "still", keys(c.Still), []string{at + "customer#42"})
 	same(t, "over", keys(c.Over), []string{"users/by-mail OPEN"})
 	same(t, "lost", keys(c.Lost), []string{at + "forgotten"})
-	same(t, "coming", keys(c.Coming), []string{at + "customer#7"})
 	same(t, "silent", keys(c.Silent), []string{"sessions "})
 }
 
@@ -429,7 +403,7 @@ func TestTablesAreChosen(t *testing.T) {
 	rows.Tables = []string{"users"}
 	p := made(t, rows)
 	same(t, "hot", ids(p.Hot), []string{"i-healed"})
-	if len(p.NotSeen.Coverage) != 1 || len(p.Coming) != 0 {
+	if len(p.NotSeen.Coverage) != 1 {
 		t.Errorf("%+v", p.NotSeen.Coverage)
 	}
 }

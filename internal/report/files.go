@@ -40,7 +40,7 @@ type Found struct {
 func OfFiles(f Found) *Report {
 	p := &Report{
 		Version: jsonVersion, Request: Request{Tables: []string{}}, Made: f.Made, Files: &f.Files,
-		Hot: []Incident{}, Warm: []Incident{}, Partitions: []partition.View{}, Silences: []Silence{}, Coming: []Coming{}, Keys: append([]Key{}, f.Keys...), Step: f.Step,
+		Hot: []Incident{}, Warm: []Incident{}, Partitions: []partition.View{}, Silences: []Silence{}, Keys: f.Keys, Step: f.Step,
 		NotSeen: NotSeen{Problems: []collectorProblem{}, Gaps: []Gap{}, Coverage: []Coverage{}, Cut: []string{}},
 	}
 	var tables []table
@@ -59,7 +59,6 @@ func OfFiles(f Found) *Report {
 	if f.Partitions != nil {
 		p.Partitions = append(p.Partitions, *f.Partitions)
 	}
-	p.addComing(tables)
 	roots := make(map[string]*detect.Finding, len(f.Findings))
 	for i := range f.Findings {
 		roots[f.Findings[i].Fingerprint] = &f.Findings[i]

@@ -135,23 +135,6 @@ func (p *Report) lines() []line {
 	for i := range p.Partitions {
 		all = append(all, partitionLines(&p.Partitions[i])...)
 	}
-	for _, c := range p.Coming {
-		l := c.line("coming")
-		l["unit"], l["text"] = c.Forecast.Unit, say.GrowthColumn
-		l["value"], l["low"], l["high"] = decimal(c.Forecast.Growth.Value), decimal(c.Forecast.Growth.Low), decimal(c.Forecast.Growth.High)
-		l["from"] = instant(&c.AsOf)
-		if at := c.Forecast.At100; at != nil {
-			l["to"] = instant(&at.At)
-		}
-		all = append(all, l)
-	}
-	for _, k := range p.Keys {
-		for _, h := range k.Hours {
-			l := Coming{KeyRef: k.KeyRef}.line("hour")
-			l["unit"], l["from"], l["value"], l["utilization"] = k.Unit, instant(&h.At), decimal(h.Units), decimal(h.Units/k.Limit)
-			all = append(all, l)
-		}
-	}
 	return append(all, p.notSeenLines()...)
 }
 
@@ -159,12 +142,12 @@ func (p *Report) lines() []line {
 func partitionLines(v *partition.View) (all []line) {
 	for i := range v.Partitions {
 		c := &v.Partitions[i]
-		l := Coming{KeyRef: detect.KeyRef{Target: v.Target}}.line("partition")
+		l := lineOf("partition", detect.KeyRef{Target: v.Target})
 		l["state"], l["text"], l["utilization"] = string(v.State), wording.Cell(say.PartitionName(v.State, &c.PartitionRange)), decimal(c.Utilization())
 		all = append(all, l)
 	}
 	for i := range v.Splits {
-		l := Coming{KeyRef: detect.KeyRef{Target: v.Target}}.line("split")
+		l := lineOf("split", detect.KeyRef{Target: v.Target})
 		l["from"], l["text"] = instant(&v.Splits[i].At), wording.Cell(say.DescribeSplit(&v.Splits[i]))
 		all = append(all, l)
 	}
@@ -178,7 +161,7 @@ func (s *Silence) lines() []line {
 		"text": wording.Cell(strings.Join(s.Matchers, ", ") + ", by " + s.Author + ": " + s.Reason),
 	}}
 	for _, i := range s.Incidents {
-		l := Coming{KeyRef: i.KeyRef}.line("silenced")
+		l := lineOf("silenced", i.KeyRef)
 		l["incident"], l["severity"] = wording.Cell(i.Incident), string(i.Severity)
 		l["from"], l["to"], l["text"] = instant(&s.StartsAt), instant(&s.EndsAt), wording.Cell("By "+s.Author+": "+s.Reason)
 		all = append(all, l)
@@ -187,7 +170,7 @@ func (s *Silence) lines() []line {
 }
 
 func (i *Incident) line(section string) line {
-	l := Coming{KeyRef: i.KeyRef}.line(section)
+	l := lineOf(section, i.KeyRef)
 	l["incident"], l["cause"], l["severity"], l["state"] = wording.Cell(i.ID), wording.Cell(string(i.Cause)), string(i.Severity), string(i.State)
 	l["from"], l["fired"], l["resolved"] = instant(&i.Began), instant(i.Fired), instant(i.Resolved)
 	if l["unit"] = i.Unit; i.Utilization != nil {
@@ -197,10 +180,11 @@ func (i *Incident) line(section string) line {
 	return l
 }
 
-func (c Coming) line(section string) line {
+// lineOf returns a row about a key, or about a table or index as a whole.
+func lineOf(section string, of detect.KeyRef) line {
 	return line{
-		"section": section, "account": wording.Cell(c.Account), "region": wording.Cell(c.Region),
-		"table": wording.Cell(c.Table), "index": wording.Cell(c.Index), "key": wording.Cell(c.Key), "key_type": wording.Cell(c.KeyType),
+		"section": section, "account": wording.Cell(of.Account), "region": wording.Cell(of.Region),
+		"table": wording.Cell(of.Table), "index": wording.Cell(of.Index), "key": wording.Cell(of.Key), "key_type": wording.Cell(of.KeyType),
 	}
 }
 
@@ -221,7 +205,7 @@ func (p *Report) notSeenLines() (all []line) {
 			unit string
 			*detect.Figure
 		}{{"wcu", c.Write}, {"rcu", c.Read}} {
-			l := Coming{KeyRef: detect.KeyRef{Target: c.Target}}.line("coverage")
+			l := lineOf("coverage", detect.KeyRef{Target: c.Target})
 			l["unit"], l["text"] = d.unit, wording.Cell(c.Why)
 			if d.Figure != nil {
 				l["value"], l["low"], l["high"] = decimal(d.Value), decimal(d.Low), decimal(d.High)

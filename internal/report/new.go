@@ -18,7 +18,7 @@ import (
 func New(r Rows) (*Report, error) {
 	report := &Report{
 		Version: jsonVersion, Request: r.Request, Made: r.Made,
-		Hot: []Incident{}, Warm: []Incident{}, Partitions: []partition.View{}, Silences: []Silence{}, Coming: []Coming{}, Keys: []Key{},
+		Hot: []Incident{}, Warm: []Incident{}, Partitions: []partition.View{}, Silences: []Silence{},
 	}
 	if report.Tables == nil {
 		report.Tables = []string{}
@@ -34,8 +34,6 @@ func New(r Rows) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	report.addComing(tables)
-	report.addKeys(r.Peaks)
 	report.NotSeen = r.notSeen(tables)
 	if r.Last != nil {
 		report.Changes = report.changesSince(r.Last)
@@ -199,83 +197,6 @@ func (r *Rows) tables() ([]table, error) {
 		all = append(all, t)
 	}
 	return all, nil
-}
-
-// addComing adds the growing keys: first the ones that reach the limit soonest, last the
-// ones without a known time.
-func (p *Report) addComing(tables []table) {
-	for _, t := range tables {
-		if t.View == nil || t.updated.Before(p.From) {
-			continue // not seen in the period: its forecast is of before
-		}
-		for _, k := range t.View.Growing {
-			p.Coming = append(p.Coming, Coming{
-				KeyRef:   detect.KeyRef{Target: t.Target, Key: k.Key, KeyType: k.KeyType},
-				Forecast: k.Forecast, AsOf: t.updated,
-			})
-		}
-	}
-	when := func(c *detect.Crossing) time.Time {
-		if c == nil {
-			return store.Infinity
-		}
-		return c.At
-	}
-	slices.SortStableFunc(p.Coming, func(a, b Coming) int {
-		return cmp.Or(when(a.Forecast.At100).Compare(when(b.Forecast.At100)), when(a.Forecast.At70).Compare(when(b.Forecast.At70)),
-			a.Target.Compare(b.Target), cmp.Compare(a.Key, b.Key))
-	})
-}
-
-func (p *Report) addKeys(peaks [][]store.HourPeak) {
-	for _, hours := range peaks {
-		hours = slices.DeleteFunc(slices.Clone(hours), func(h store.HourPeak) bool {
-			return h.Hour.Before(p.From.Truncate(time.Hour)) || !h.Hour.Before(p.To)
-		})
-		if len(hours) > 0 {
-			p.Keys = append(p.Keys, keyOf(hours))
-		}
-	}
-	slices.SortStableFunc(p.Keys, func(a, b Key) int {
-		return cmp.Or(cmp.Compare(b.Peak.Units/b.Limit, a.Peak.Units/a.Limit), a.Target.Compare(b.Target), cmp.Compare(a.Key, b.Key))
-	})
-	p.Keys = p.Keys[:min(len(p.Keys), maxKeys)]
-}
-
-// AddPeak raises the peak of a step, which is the last one or later.
-func (k *Key) AddPeak(at time.Time, units float64) {
-	if n := len(k.Hours); n > 0 && k.Hours[n-1].At.Equal(at) {
-		k.Hours[n-1].Units = max(k.Hours[n-1].Units, units)
-	} else {
-		k.Hours = append(k.Hours, Hour{at, units})
-	}
-	if last := k.Hours[len(k.Hours)-1]; last.Units > k.Peak.Units || k.Peak.At.IsZero() {
-		k.Peak = last
-	}
-}
-
-// keyOf returns a key with its hours in the dimension that is nearer to its limit.
-func keyOf(hours []store.HourPeak) Key {
-	var write, read int64
-	key := Key{KeyRef: detect.KeyRef{Target: hours[0].Target}, Unit: "wcu", Limit: detect.Units(detect.PartitionWrite)}
-	for _, h := range hours {
-		write, read = max(write, h.WriteMilli), max(read, h.ReadMilli)
-		if len(h.Key) >= len(key.Key) { // of some only the beginning was known
-			key.Key, key.KeyType = h.Key, h.KeyType
-		}
-	}
-	reads := share(0, read) > share(write, 0)
-	if reads {
-		key.Unit, key.Limit = "rcu", detect.Units(detect.PartitionRead)
-	}
-	for _, h := range hours {
-		units := float64(h.WriteMilli) / 1000
-		if reads {
-			units = float64(h.ReadMilli) / 1000
-		}
-		key.AddPeak(h.Hour, units)
-	}
-	return key
 }
 
 func (p *Report) addSilences(r *Rows) {

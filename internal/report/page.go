@@ -13,9 +13,6 @@ import (
 // maxListed is how many rows of a kind a page for people has. JSON and CSV have all.
 const maxListed = 50
 
-// maxCharts is the number of highest keys, beside those of described incidents.
-const maxCharts = 6
-
 // maxDetailed is the number of incidents that a page describes in sentences.
 const maxDetailed = 5
 
@@ -33,7 +30,6 @@ type page struct {
 	Hot      list[incidentRow]
 	Warm     list[incidentRow]
 	Healed   list[incidentRow]
-	Coming   list[Coming]
 	Silences list[Silence]
 	// Partitions are tables with the evidence for their partitions.
 	Partitions list[partitionsRow]
@@ -41,9 +37,7 @@ type page struct {
 	PartitionTime string
 	Heats         []heat
 	Legend        []heatmap.Swatch
-	// Keys are the charts of the highest keys, Others those without a described incident.
-	Keys, Others []chart
-	Changes      []change
+	Changes       []change
 	// Compared introduces the changes since the earlier report, if there is one.
 	Compared string
 	Stopped  string
@@ -82,8 +76,6 @@ type subject struct{ Key, Table, Where string }
 type topic struct {
 	incidentRow
 	Why, Limits string
-	// Chart is the load of the incident's key; nil if its peaks are not in the report.
-	Chart *chart
 }
 
 type incidentRow struct {
@@ -114,7 +106,7 @@ func (p *Report) page() page {
 		Title:   p.title(), Summary: sentences(p.Summary), Period: p.Moment(p.From) + " to " + p.Moment(p.To),
 		Zone: p.location().String(), About: p.subject(), Made: p.Moment(p.Made), OfFiles: p.Files != nil,
 		Hot: listOf(p.Hot, p.incidentRow), Warm: listOf(p.Warm, p.incidentRow), Healed: listOf(p.Healed, p.incidentRow),
-		Silences: listAll(p.Silences), Partitions: listOf(p.Partitions, p.partitionsRow), Coming: listAll(p.Coming), NotTold: append(append([]string{}, p.NotSeen.Cut...), p.NotTold...),
+		Silences: listAll(p.Silences), Partitions: listOf(p.Partitions, p.partitionsRow), NotTold: append(append([]string{}, p.NotSeen.Cut...), p.NotTold...),
 	}
 	firing := 0
 	for _, i := range p.Hot {
@@ -123,7 +115,7 @@ func (p *Report) page() page {
 		}
 	}
 	v.Facts = []fact{{"fired", count(len(p.Hot))}, {"firing at the end", count(firing)}, {"healed", count(len(p.Healed))},
-		{"growing keys", count(len(p.Coming))}, {"gaps", count(len(p.NotSeen.Gaps))}}
+		{"gaps", count(len(p.NotSeen.Gaps))}}
 	v.PartitionTime = say.PartitionTime(p.Files != nil)
 	if p.blind() {
 		for i := range v.Facts {
@@ -132,20 +124,6 @@ func (p *Report) page() page {
 	}
 	v.Top = p.topics(p.Hot, maxDetailed)
 	v.WarmTop = p.topics(p.Warm, maxDetailed-len(v.Top))
-	for i := range p.Keys {
-		ref := p.Keys[i].KeyRef
-		shown := func(i Incident) bool { return i.KeyRef == ref }
-		if !p.Keys[i].isWarm() {
-			continue
-		}
-		c := p.chart(&p.Keys[i])
-		if len(v.Keys) < maxCharts {
-			v.Keys = append(v.Keys, c)
-		}
-		if len(v.Others) < maxCharts && !slices.ContainsFunc(p.Hot[:len(v.Top)], shown) && !slices.ContainsFunc(p.Warm[:len(v.WarmTop)], shown) {
-			v.Others = append(v.Others, c)
-		}
-	}
 	v.Heats = p.heats()
 	v.Legend = heatmap.Legend("")
 	p.addChanges(&v)
@@ -155,11 +133,7 @@ func (p *Report) page() page {
 
 func (p *Report) topics(from []Incident, most int) (all []topic) {
 	for _, i := range from[:min(len(from), most)] {
-		t := topic{incidentRow: p.incidentRow(i), Why: sentences(i.Why), Limits: sentences(i.Limits)}
-		if n := slices.IndexFunc(p.Keys, func(k Key) bool { return k.KeyRef == i.KeyRef }); n >= 0 {
-			t.Chart = new(p.chart(&p.Keys[n]))
-		}
-		all = append(all, t)
+		all = append(all, topic{incidentRow: p.incidentRow(i), Why: sentences(i.Why), Limits: sentences(i.Limits)})
 	}
 	return all
 }
@@ -222,7 +196,7 @@ func (p *Report) addChanges(v *page) {
 		refs []Ref
 	}{
 		{"New", c.New}, {"Worse", c.Worse}, {"Still firing", c.Still}, {"Over", c.Over}, {"Not known any more", c.Lost},
-		{"New forecast", c.Coming}, {"Not seen any more", c.Silent},
+		{"Not seen any more", c.Silent},
 	} {
 		if len(kind.refs) > 0 {
 			v.Changes = append(v.Changes, change{kind.name, subjects(kind.refs)})
@@ -261,6 +235,6 @@ func subjects(refs []Ref) list[subject] {
 var functions = map[string]any{
 	"empty": func() say.EmptyParts { return say.Empty }, "silenceeffect": func() string { return say.SilenceEffect },
 	"short": short[string], "reason": func(s string) string { return clip(s, maxReason) }, "long": func(s string) string { return clip(s, maxLong) },
-	"sentences": sentences, "about": wording.About, "unit": unitName, "part": part, "split": say.DescribeSplit, "subjects": subjects,
+	"sentences": sentences, "part": part, "split": say.DescribeSplit, "subjects": subjects,
 	"key": subjectOf, "owner": func(of detect.Target) subject { return subjectOf(detect.KeyRef{Target: of}) },
 }

@@ -46,8 +46,7 @@ type Request struct {
 type Report struct {
 	Version int `json:"version"`
 	Request
-	// Made is when it was made: states and forecasts are of then, where they are not
-	// of the period's end.
+	// Made is when it was made: states are of then, where they are not of the period's end.
 	Made time.Time `json:"made"`
 	// Files describes the input of a report about files; null for the store.
 	Files *Files `json:"files"`
@@ -64,11 +63,8 @@ type Report struct {
 	// Partitions are of the tables whose ranges of partitions are claimed. Loads are of the
 	// period's last minute, or of all files, and splits of the period.
 	Partitions []partition.View `json:"partitions"`
-	// Coming are keys with a forecast, the soonest first.
-	Coming []Coming `json:"coming"`
-	// Keys are the keys with the highest seconds that have hourly peaks.
-	Keys []Key `json:"keys"`
-	// Step is the time of one peak of Keys in a report about files; an hour when 0.
+	// Keys are the keys that a report about files draws, and Step the length of their steps.
+	Keys []Key         `json:"-"`
 	Step time.Duration `json:"-"`
 	// NotSeen lists the unseen parts.
 	NotSeen NotSeen `json:"not_seen"`
@@ -123,34 +119,6 @@ type Silence struct {
 	// Incidents are the incidents of the report that it silenced, as far as their
 	// histories show.
 	Incidents []Ref `json:"incidents"`
-}
-
-// Coming is a key that grows towards a partition's limit.
-type Coming struct {
-	detect.KeyRef
-	Forecast detect.Forecast `json:"forecast"`
-	// AsOf is when the forecast was made.
-	AsOf time.Time `json:"as_of"`
-}
-
-// Key is a warm key with its hourly peaks.
-type Key struct {
-	detect.KeyRef
-	// Unit is wcu or rcu: the dimension that is nearer to its limit, and Limit the
-	// partition's in it.
-	Unit  string  `json:"unit"`
-	Limit float64 `json:"limit"`
-	// Peak is the highest of Hours.
-	Peak Hour `json:"peak"`
-	// Hours are the hours with a second above a tenth of a limit. A missing hour was
-	// cooler, or was not seen.
-	Hours []Hour `json:"hours"`
-}
-
-// Hour is the highest second of an hour, in units of the key's dimension.
-type Hour struct {
-	At    time.Time `json:"at"`
-	Units float64   `json:"units"`
 }
 
 // NotSeen lists the unseen parts of the period.
@@ -219,8 +187,6 @@ type Changes struct {
 	Still []Ref `json:"still"`
 	// Lost are incidents that fired then and are no longer kept.
 	Lost []Ref `json:"lost"`
-	// Coming are keys with a forecast that had none then.
-	Coming []Ref `json:"coming"`
 	// Silent are tables that were seen then and not in this period.
 	Silent []Ref `json:"silent"`
 }

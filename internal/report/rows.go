@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/web/partitions"
-	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -26,8 +24,6 @@ type Store interface {
 	partitions.Store
 	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
 	Writers(ctx context.Context) ([]store.Writer, error)
-	WarmKeys(ctx context.Context, at sample.Target, since time.Time, most int) ([]store.WarmKey, error)
-	HourPeaks(ctx context.Context, at sample.Target, hash uint64, since time.Time) ([]store.HourPeak, error)
 }
 
 // Rows are the stored rows of a period.
@@ -41,8 +37,6 @@ type Rows struct {
 	// they are kept.
 	Roots map[string]store.Finding
 	Views []store.TargetDocument
-	// Peaks are the hours of each of the warmest keys.
-	Peaks [][]store.HourPeak
 	Gaps  []store.Gap
 	// Partitions are of the tables whose ranges of partitions are claimed, with the loads of
 	// the period's last minute.
@@ -62,12 +56,6 @@ const (
 	maxGaps        = 200
 	maxSilences    = 200
 	maxTables      = 500
-	// warmest is how many keys of a table may be among the Keys of a report.
-	warmest = 5
-	// charts is how many keys have their hours read, and maxKeys how many are shown:
-	// the highest hour of some may be after the period.
-	charts  = 20
-	maxKeys = 10
 )
 
 var bounds = map[string]int{
@@ -109,10 +97,8 @@ func Load(ctx context.Context, st Store, q Request, last *Report) (r Rows, err e
 	if r.cut(len(r.Views), maxTables, say.CutTables); len(r.Views) > maxTables {
 		r.Views = r.Views[:maxTables]
 	}
-	if r.Partitions, err = partitions.ListClaimed(ctx, st, q.To, r.Made, q.Covers); err != nil {
-		return r, err
-	}
-	return r, r.loadPeaks(ctx, st)
+	r.Partitions, err = partitions.ListClaimed(ctx, st, q.To, r.Made, q.Covers)
+	return r, err
 }
 
 func (r *Rows) cut(n, most int, code string) {
@@ -164,37 +150,4 @@ func (r *Rows) transitions() map[string][]store.Transition {
 // overlaps reports whether the last episode of an incident overlaps the period.
 func (r *Rows) overlaps(i *store.Incident) bool {
 	return i.OpenedAt.Before(r.To) && (i.ResolvedAt.IsZero() || !i.ResolvedAt.Before(r.From))
-}
-
-func (r *Rows) loadPeaks(ctx context.Context, st Store) error {
-	type warm struct {
-		at  sample.Target
-		key store.WarmKey
-	}
-	var all []warm
-	for _, v := range r.Views {
-		keys, err := st.WarmKeys(ctx, v.Target, r.From, warmest)
-		if err != nil {
-			return err
-		}
-		for _, k := range keys {
-			all = append(all, warm{v.Target, k})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b warm) int {
-		return cmp.Compare(share(b.key.WriteMilli, b.key.ReadMilli), share(a.key.WriteMilli, a.key.ReadMilli))
-	})
-	for _, w := range all[:min(len(all), charts)] {
-		hours, err := st.HourPeaks(ctx, w.at, w.key.Hash, r.From)
-		if err != nil {
-			return err
-		}
-		r.Peaks = append(r.Peaks, hours)
-	}
-	return nil
-}
-
-// share returns the larger share of a partition's limits.
-func share(writeMilli, readMilli int64) float64 {
-	return max(float64(writeMilli)/float64(detect.PartitionWrite), float64(readMilli)/float64(detect.PartitionRead))
 }

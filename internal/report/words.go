@@ -86,13 +86,6 @@ func sentences(text string) string {
 
 func count(n int) string { return wording.Count(int64(n)) }
 
-func unitName(unit string) string {
-	if unit == "rcu" {
-		return "read units/s"
-	}
-	return "write units/s"
-}
-
 // location returns the time zone of a report; UTC where this machine does not know it.
 func (q Request) location() *time.Location {
 	if zone, err := time.LoadLocation(q.Zone); err == nil {
@@ -112,8 +105,6 @@ func (q Request) Moment(t time.Time) string {
 // Instant is [Request.Moment] of a time that may be unknown.
 func (q Request) Instant(t *time.Time) string { return orUnknown(t, q.Moment) }
 
-func (q Request) day(t time.Time) string { return t.In(q.location()).Format("2006-01-02") }
-
 func (p *Report) title() string {
 	if p.Name == "" {
 		return "Keyheat report"
@@ -126,13 +117,6 @@ func orUnknown[T any](value *T, write func(T) string) string {
 		return "not known"
 	}
 	return write(*value)
-}
-
-// Crossing writes when a forecast reaches a share of the limit.
-func (q Request) Crossing(c *detect.Crossing) string {
-	return orUnknown(c, func(c detect.Crossing) string {
-		return fmt.Sprintf("%s (%s to %s)", q.day(c.At), q.day(c.Earliest), q.day(c.Latest))
-	})
 }
 
 func part(f *detect.Figure) string {

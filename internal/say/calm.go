@@ -12,7 +12,7 @@ type EmptyParts struct {
 	// and of a time without counts.
 	Hot, Throttled, Counted string
 	// Fired, Healed, Forecasts and Gaps are of a report.
-	Fired, Healed, Forecasts, Gaps string
+	Fired, Healed, Gaps string
 }
 
 // Empty are the sentences of empty parts.
@@ -25,7 +25,6 @@ var Empty = EmptyParts{
 	Counted:   "Nothing of this time was counted: no collector read it, or it is no longer kept. The load is unknown.",
 	Fired:     "Nothing fired in the counted time.",
 	Healed:    "Nothing that fired was over at the end.",
-	Forecasts: "No key is known to grow towards a limit. A forecast takes weeks of data.",
 	Gaps:      "No gaps in the samples were noticed.",
 }
 

@@ -48,9 +48,6 @@ func Details(f *detect.Finding) []Line {
 		}
 		all.add("global", text)
 	}
-	if g := f.Forecast; g != nil {
-		all.add("trend", fmt.Sprintf("%s %s a day", wording.Figure(g.Growth), strings.ToUpper(g.Unit)))
-	}
 	all.add("samples", Limits(&f.Quality))
 	if f.CloudWatch != nil {
 		all.add("CloudWatch", CloudWatch(f))

@@ -61,9 +61,6 @@ func facts() []story {
 		key("a global table", func(f *detect.Finding) {
 			f.Replication = &detect.Replication{Regions: []string{"eu-west-1", "us-east-1"}, WCU: 700}
 		}),
-		key("growth of its peaks", func(f *detect.Finding) {
-			f.Forecast = &detect.Forecast{Unit: "wcu", Growth: detect.Figure{Value: 10, Low: 8, High: 12}}
-		}),
 		{"growth of a collection", detect.LargeCollection, "tenant#a", func(f *detect.Finding) { f.Evidence = &detect.Evidence{GrowthBytes: new(200 * 1024.)} }},
 		key("a collection of unknown growth", func(f *detect.Finding) {
 			f.Ground, f.Quality.Estimated = detect.GroundLocalIndex, new(false)
@@ -164,10 +161,6 @@ func tables() string {
 	for _, seconds := range []int64{1500, 20} {
 		fmt.Fprintf(&text, "judged:%s\n", say.JudgedTime(&detect.Table{Seconds: seconds, View: &detect.View{From: minute, To: minute.Add(25 * time.Minute)}}))
 	}
-	growing := detect.GrowingKey{Key: "user#1", Forecast: detect.Forecast{Unit: "wcu", Growth: detect.Figure{Value: 5, Low: 4, High: 6}}}
-	fmt.Fprintf(&text, "growth: %s\n", say.Growth(&growing))
-	growing.Forecast.At100 = &detect.Crossing{At: minute, Earliest: minute, Latest: minute.AddDate(0, 0, 9)}
-	fmt.Fprintf(&text, "growth: %s\n", say.Growth(&growing))
 	return text.String()
 }
 
@@ -237,9 +230,6 @@ func TestHostileDetails(t *testing.T) {
 		texts := []string{say.Limits(&f.Quality), say.Design(table.View), say.JudgedTime(&table)}
 		if len(table.View.Top) > 0 {
 			texts = append(texts, say.HeaviestKeys(table.View))
-		}
-		for i := range table.View.Growing {
-			texts = append(texts, say.Growth(&table.View.Growing[i]))
 		}
 		for _, l := range say.Details(&f) {
 			texts = append(texts, l.Text)

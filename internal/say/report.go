@@ -206,5 +206,4 @@ func ReportComparison(since string, changed bool) string {
 // The texts of a report's rows for spreadsheets.
 const (
 	NoneWroteSince = "No collector wrote since."
-	GrowthColumn   = "Growth of the weekly peak, a day; to is when it reaches the limit."
 )

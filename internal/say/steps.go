@@ -24,8 +24,8 @@ type facts struct {
 	Key, Caller, Attribute string
 	// Period is the time after which a key is named.
 	Period string
-	// Count is the step's number, Have the number of key shards now, Grown for later.
-	Count, Have, Grown string
+	// Count is the step's number, Have the number of key shards now.
+	Count, Have string
 	// Splits counts splits, if there are several.
 	Splits string
 	// Share is a part in percent, AtLeast the same as a lower bound.
@@ -97,7 +97,7 @@ var fixWords = map[detect.Fix]words{
 	detect.FixCopies:            newWords("Keep {{.Count}} copies of the item", "Key shards do not divide one item: read a copy at random, and write all{{with .Limit}}; the key's other items keep about {{.}}{{end}}."),
 	detect.FixDividedItem:       newWords("Divide the item into {{if .CutOff}}at least {{end}}{{.Count}} items", "Give parts keys of their own: write one at random, and read all{{with .Limit}}; the key's other items keep about {{.}}{{end}}."),
 	detect.FixTimeKey:           newWords("Add a suffix to the key's time", "Each new {{.Period}}'s key takes all load: add an attribute or {{.Count}} key shards."),
-	detect.FixShardedKey:        newWords(splitKey, "{{if .Limit}}One item keeps its key shard at {{.Limit}} or more{{else}}{{if .Single}}If the key has several items, each{{else}}Each{{end}} key shard takes about {{.Each}}{{end}}{{with .Fanned}}; queries of all key shards add up to {{.}}{{end}}{{with .Grown}}; growth needs {{.}} key shards{{end}}."),
+	detect.FixShardedKey:        newWords(splitKey, "{{if .Limit}}One item keeps its key shard at {{.Limit}} or more{{else}}{{if .Single}}If the key has several items, each{{else}}Each{{end}} key shard takes about {{.Each}}{{end}}{{with .Fanned}}; queries of all key shards add up to {{.}}{{end}}."),
 
 	detect.FixPrewarmForShards:  newWords("Pre-warm the {{.Where}} before the key shards", "New keys share few partitions at first: raise the warm throughput to {{.Units}}."),
 	detect.FixCapacityForCopies: newWords("Provision more while old items are copied", "The load and the copies need {{.Units}} together."),
@@ -172,7 +172,7 @@ func newFacts(f *detect.Finding, s *detect.Step) facts {
 	}
 	w := facts{
 		Where: targetWord(f), Requests: requests(f), Key: subject(f), Period: "period",
-		Count: number(a.Count), Grown: number(a.Grown), Units: perSecond(a.Units, unit),
+		Count: number(a.Count), Units: perSecond(a.Units, unit),
 		PerQuery: wording.About(a.Units), Size: wording.Size(a.Bytes), Attempts: wording.Count(a.Attempts), Sent: fmt.Sprintf("%.1f", a.Sent),
 		Span: wording.Span(time.Duration(a.Seconds) * time.Second), Peak: wholePeak(f), Known: s.After != nil, CutOff: a.AtLeast,
 		Single: f.Index == "" && f.Evidence != nil && f.Evidence.SortKeys == nil,

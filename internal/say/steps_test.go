@@ -47,7 +47,7 @@ func findingOf(fix detect.Fix) *detect.Finding {
 	f.Rolling, f.Sharding = &detect.Rolling{Period: "hour", Template: "log#<hour>"}, &detect.Sharded{Base: "total", Shards: 4, Needed: 14}
 	s := step(fix, detect.NewAfter(f.Kind, 560, 840))
 	s.Arguments = detect.Arguments{
-		Count: 3, Grown: 8, Share: 0.34, Units: 100, Bytes: 300 << 10, Attempts: 1200, Sent: 4.2, Seconds: 6, Caller: "web", Attribute: "status",
+		Count: 3, Share: 0.34, Units: 100, Bytes: 300 << 10, Attempts: 1200, Sent: 4.2, Seconds: 6, Caller: "web", Attribute: "status",
 		From: 900, Every: 60, Region: "eu-west-1", Strong: true, AtLeast: true,
 	}
 	s.Cost = &detect.Cost{RCU: 100}
@@ -82,7 +82,7 @@ var without = []struct {
 	{detect.FixCopies, withoutUnits},
 	{detect.FixShardedKey, func(f *detect.Finding, s *detect.Step) {
 		withoutUnits(f, s)
-		s.Cost, s.Arguments.Grown, s.Arguments.AtLeast, f.Evidence.SortKeys = nil, 0, false, nil
+		s.Cost, s.Arguments.AtLeast, f.Evidence.SortKeys = nil, false, nil
 	}},
 }
 

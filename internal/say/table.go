@@ -85,16 +85,6 @@ func HeaviestKeys(v *detect.View) string {
 	}
 }
 
-// Growth writes the growth of a key's peaks, and when they reach the limit.
-func Growth(g *detect.GrowingKey) string {
-	unit, n := strings.ToUpper(g.Forecast.Unit), g.Forecast.Growth
-	text := fmt.Sprintf("%s grows by %.3g %s a day (%.3g to %.3g)", quote(g.Key), n.Value, unit, n.Low, n.High)
-	if c := g.Forecast.At100; c != nil {
-		text += fmt.Sprintf(" and reaches the limit on %s (%s to %s)", c.At.Format(time.DateOnly), c.Earliest.Format(time.DateOnly), c.Latest.Format(time.DateOnly))
-	}
-	return text + "."
-}
-
 // Ceiling returns the load of the whole table at which one key fills a partition.
 func Ceiling(units *float64, unit string) string {
 	if units == nil {
@@ -127,35 +117,6 @@ func Coverage(of *detect.TableCloudWatch) string {
 		return wording.WholePercent(of.Read.Value) + " of reads"
 	}
 	return wording.WholePercent(of.Write.Value) + " of writes, " + wording.WholePercent(of.Read.Value) + " of reads"
-}
-
-// Reach is when a key's growth reaches a share of the limit, or the text instead.
-type Reach struct {
-	When *detect.Crossing
-	Else string
-}
-
-// NewReach reads a forecast, or a pointer to one.
-func NewReach(forecast any, share float64) Reach {
-	f, ok := forecast.(detect.Forecast)
-	if p, is := forecast.(*detect.Forecast); is && p != nil {
-		f, ok = *p, true
-	}
-	if !ok {
-		return Reach{Else: "unknown"}
-	}
-	w := Reach{When: f.At100, Else: "not within the forecast"}
-	if share < 1 {
-		w.When = f.At70
-	}
-	kind := detect.HotKeyWrite
-	if f.Unit == "rcu" {
-		kind = detect.HotKeyRead
-	}
-	if f.Level >= share*detect.Units(detect.Limit(kind)) {
-		w.Else = "already reached"
-	}
-	return w
 }
 
 // EffectivePartitions explains how many partitions' load a table can serve.

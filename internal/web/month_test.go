@@ -172,15 +172,6 @@ func (w *writer) history(end time.Time, days time.Duration) {
 				w.full()
 			}
 		}
-		for hour := range int(min(days, keep.Peaks) / time.Hour) {
-			for k := range monthKeys {
-				w.j.Peaks = append(w.j.Peaks, store.HourPeak{
-					Target: at, Hash: sketch.Hash(at, monthKey(k), 1), KeyType: "S", Key: sample.Text(monthKey(k).Text),
-					Hour: end.Truncate(time.Hour).Add(-time.Duration(hour) * time.Hour), WriteMilli: int64(100_000 + w.random.IntN(800_000)),
-				})
-				w.full()
-			}
-		}
 		w.findings(at, n, end)
 		w.flush()
 		if n%10 == 9 {

@@ -107,8 +107,6 @@ var functions = template.FuncMap{
 	"class":          verdictClass,
 	"ceiling":        say.Ceiling,
 	"share":          sharePercent,
-	"at70":           func(f any) say.Reach { return say.NewReach(f, detect.ForecastEarlyShare) },
-	"at100":          func(f any) say.Reach { return say.NewReach(f, 1) },
 
 	"partition":      func(s partition.State, r detect.PartitionRange) string { return say.PartitionName(s, &r) },
 	"forecasts":      say.ForecastScore,

@@ -39,12 +39,6 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// growth reaches the limit, but it is not known when it reached 70% of it.
-var growth = detect.Forecast{
-	Unit: "wcu", Level: 900, Growth: detect.Figure{Value: 5, Low: 4, High: 6}, Days: 60,
-	At100: &detect.Crossing{At: day(20), Earliest: day(15), Latest: day(30)},
-}
-
 func day(n int) time.Time { return time.Date(2027, 1, n, 0, 0, 0, 0, time.UTC) }
 
 // filled is a store with what a judge leaves of three keys: one hot key (writes),
@@ -97,7 +91,6 @@ func filledAt(t *testing.T, owners ...sample.Target) (*store.Store, []detect.Fin
 	}
 	for _, table := range board.Tables() {
 		table.View = census.View(table.Target, detect.DefaultPolicy())
-		table.View.Growing = []detect.GrowingKey{{Key: hostile, KeyType: "S", WCU: 900, Forecast: growth}}
 		if table.Index == "" {
 			table.Walk = &detect.Walk{From: start, Through: start.Add(time.Minute), Share: 0.6}
 		}
@@ -106,10 +99,7 @@ func filledAt(t *testing.T, owners ...sample.Target) (*store.Store, []detect.Fin
 		j.Views = append(j.Views, store.TargetDocument{Target: table.Target, Document: document})
 	}
 	found := board.Findings()
-	for i, f := range found {
-		if i == 0 {
-			f.Forecast = &growth
-		}
+	for _, f := range found {
 		document, err := json.Marshal(f)
 		must(t, err)
 		j.Findings = append(j.Findings, store.Finding{
@@ -883,7 +873,6 @@ func TestATableHasItsOwnPage(t *testing.T) {
 		say.Title(&found[0]), "Requested on average 3,500 WCU/s and 0 RCU/s, in 10 counted seconds",
 		"Hottest key, writes 260% of a partition's limit", "Throttled none seen of 20 requests", "Keys requested about 2 distinct keys",
 		"orders", "poor", "Distinct keys 2", "Keys with the highest load", hostile, "74%", "26,000",
-		"Growing keys", "2027-01-20 2027-01-15 to 2027-01-30", "already reached",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not show %q: %s", want, text)
@@ -891,10 +880,6 @@ func TestATableHasItsOwnPage(t *testing.T) {
 	}
 	if link := open(t, address+"/tables").all("tbody", "")[0].all("a", "")[0].attr("href"); link != "/table?index=&table=orders" {
 		t.Errorf("the list leads to %s", link)
-	}
-	text = open(t, address+"/findings/"+found[0].Fingerprint).text()
-	if !strings.Contains(text, "from a trend of 60 days") || !strings.Contains(text, "2027-01-20") {
-		t.Errorf("the finding does not show its growth: %s", text)
 	}
 	var api struct {
 		Tables []struct{ View *detect.View }

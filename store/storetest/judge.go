@@ -18,6 +18,7 @@ var judging = []obligation{
 	{"cardinality is replaced whole", cardinality},
 	{"totals add all windows", totals},
 	{"cursors never go back", cursorsAdvance},
+	{"a table's view is replaced whole", viewReplaced},
 	{"a lost lease writes nothing", judgeFenced},
 }
 
@@ -144,6 +145,23 @@ func cursorsAdvance(t *testing.T, s *store.Store) {
 	judge(t, s, store.Judgement{Cursors: map[string]int64{"a": 5, "b": 2}})
 	judge(t, s, store.Judgement{Cursors: map[string]int64{"a": 4, "b": 3}})
 	equal(t, "cursors", value[map[string]int64](t)(s.Cursors(t.Context())), map[string]int64{"a": 5, "b": 3})
+}
+
+func viewReplaced(t *testing.T, s *store.Store) {
+	put := func(table, document string) {
+		judge(t, s, store.Judgement{Views: []store.TargetDocument{{Target: sample.Target{Table: table, Index: "i"}, Document: []byte(document)}}})
+	}
+	put("orders", `{"first":1}`)
+	put("carts", `{}`)
+	put("orders", `{"second":2}`)
+	got := value[[]store.TargetDocument](t)(s.TableViews(t.Context()))
+	for i := range got {
+		near(t, "written", got[i].Updated)
+		got[i].Updated = time.Time{}
+	}
+	equal(t, "views", got, []store.TargetDocument{
+		{Target: sample.Target{Table: "carts", Index: "i"}, Document: []byte(`{}`)}, {Target: sample.Target{Table: "orders", Index: "i"}, Document: []byte(`{"second":2}`)},
+	})
 }
 
 func judgeFenced(t *testing.T, s *store.Store) {

@@ -85,12 +85,7 @@ func fill(t *testing.T, s *store.Store) {
 		Findings: []store.Finding{about, beside, other}, Incidents: []store.Incident{stands, names}, Windows: []store.Window{seconds, window(1)},
 		Transitions:         []store.Transition{{Of: "about"}, {Of: "beside"}},
 		IncidentTransitions: []store.Transition{{Of: "stands"}, {Of: "names"}},
-		Peaks: []store.HourPeak{
-			{Target: sample.Target{Table: "orders"}, Hash: 1, KeyType: "S", Key: secretKey, Hour: at, WriteMilli: 5},
-			{Target: sample.Target{Table: "orders"}, Hash: 2, KeyType: "S", Key: "user#1", Hour: at, WriteMilli: 5},
-			{Target: sample.Target{Table: "carts"}, Hash: 1, KeyType: "S", Key: secretKey, Hour: at, WriteMilli: 5},
-		},
-		Views: []store.TargetDocument{{Target: sample.Target{Table: "orders"}, Document: []byte(`{"top":["user#canary"]}`)}},
+		Views:               []store.TargetDocument{{Target: sample.Target{Table: "orders"}, Document: []byte(`{"top":["user#canary"]}`)}},
 		Notifications: []store.Notification{
 			{ID: "1", Fingerprint: "about", Route: "r", Payload: []byte(`{}`)}, {ID: "2", Incident: "stands", Route: "r", Payload: []byte(`{}`)},
 			{ID: "3", Incident: "names", Route: "r", Payload: []byte(`{"finding":{"key":"user#canary"}}`)}, {ID: "4", Incident: "names", Route: "r", Payload: []byte(`{}`)},
@@ -108,7 +103,7 @@ func fill(t *testing.T, s *store.Store) {
 func purged(t *testing.T, s *store.Store) {
 	fill(t, s)
 	e := value[store.Erased](t)(purge(s, t, false))
-	equal(t, "counted", e, store.Erased{Findings: 1, Incidents: 1, Notifications: 2, Peaks: 1, Windows: 1, Rollups: 2, Deltas: 1, Documents: 5})
+	equal(t, "counted", e, store.Erased{Findings: 1, Incidents: 1, Notifications: 2, Windows: 1, Rollups: 2, Deltas: 1, Documents: 5})
 
 	all := value[[]store.Finding](t)(s.Findings(t.Context(), store.FindingQuery{}))
 	var found []string
@@ -131,11 +126,6 @@ func purged(t *testing.T, s *store.Store) {
 	}
 	slices.Sort(told)
 	equal(t, "notifications", told, []string{`3 {"finding":{"key":"-"}}`, "4 {}"})
-	warm := value[[]store.WarmKey](t)(s.WarmKeys(t.Context(), sample.Target{Table: "orders"}, time.Time{}, 0))
-	if len(warm) != 1 || warm[0].Key != "user#1" {
-		t.Errorf("warm keys are %+v", warm)
-	}
-	equal(t, "warm keys of another table", len(value[[]store.WarmKey](t)(s.WarmKeys(t.Context(), sample.Target{Table: "carts"}, time.Time{}, 0))), 1)
 	for _, w := range value[[]store.Window](t)(s.Windows(t.Context(), store.WindowQuery{Target: byStatus})) {
 		if bytes.Contains(w.Body, []byte(secretKey)) {
 			t.Errorf("a window is %q", w.Body)
@@ -172,7 +162,7 @@ func purged(t *testing.T, s *store.Store) {
 		entries[i].At = time.Time{}
 	}
 	equal(t, "the audit", entries, []store.AuditEntry{{Who: "ops@host", Action: "purge a key", About: "orders",
-		Detail: `{"findings":1,"incidents":1,"notifications":2,"peaks":1,"windows":1,"rollups":2,"deltas":1,"documents":5}`},
+		Detail: `{"findings":1,"incidents":1,"notifications":2,"windows":1,"rollups":2,"deltas":1,"documents":5}`},
 		{Who: "ops@host", Action: "begin to purge a key", About: "orders"}})
 	equal(t, "again", value[store.Erased](t)(purge(s, t, false)), store.Erased{})
 }

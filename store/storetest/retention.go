@@ -48,7 +48,6 @@ func everything(t *testing.T, s *store.Store) {
 		Windows:       []store.Window{window(0)},
 		Cardinality:   []store.Cardinality{{Target: sample.Target{Table: "t"}, Minute: noon.AddDate(-1, 0, 0)}},
 		Findings:      []store.Finding{finding("f", 1)},
-		Peaks:         []store.HourPeak{{Target: sample.Target{Table: "t"}, Hash: 1, Hour: noon.AddDate(-1, 0, 0)}},
 		Views:         []store.TargetDocument{{Target: sample.Target{Table: "t"}, Document: []byte("{}")}},
 		Transitions:   []store.Transition{{Of: "f", At: noon.AddDate(-1, 0, 0)}},
 		Notifications: []store.Notification{{ID: "1", Fingerprint: "f", Route: "r"}},
@@ -82,9 +81,9 @@ func retentionYoung(t *testing.T, s *store.Store) {
 func retentionOld(t *testing.T, s *store.Store) {
 	everything(t, s)
 	got := prune(t, s, store.Retention{Deltas: soon, Windows: soon, Cardinality: soon, Findings: soon,
-		History: soon, Notifications: soon, Gaps: soon, Bad: soon, Writers: soon, Peaks: soon, Views: soon, Targets: soon})
+		History: soon, Notifications: soon, Gaps: soon, Bad: soon, Writers: soon, Views: soon, Targets: soon})
 	equal(t, "pruned", got, store.Pruned{"deltas": 1, "windows": 1, "cardinalities": 1, "findings": 1, "finding_history": 1, "bad_excerpts": 1, "cursors": 1,
-		"notifications": 1, "gaps": 1, "bad_samples": 2, "writers": 1, "hourly_peaks": 1, "table_views": 1, "targets": 3})
+		"notifications": 1, "gaps": 1, "bad_samples": 2, "writers": 1, "table_views": 1, "targets": 3})
 	equal(t, "deltas", names(read(t, s, nil)), nil)
 	equal(t, "totals", value[[]store.Total](t)(s.Totals(t.Context())), nil)
 	equal(t, "findings", value[[]store.Finding](t)(s.Findings(t.Context(), store.FindingQuery{})), nil)

@@ -25,7 +25,7 @@ type obligation struct {
 // Run tests the contract, every obligation on a store of its own.
 func Run(t *testing.T, open Open) {
 	for _, contract := range [][]obligation{
-		positions, claims, producers, commits, badSamples, gaps, reading, judging, heat, peaks, findings, incidents, outbox, leases, streams, tableFacts, cloudWatch, reports, targets, silences, retention, purging, text,
+		positions, claims, producers, commits, badSamples, gaps, reading, judging, heat, findings, incidents, outbox, leases, streams, tableFacts, cloudWatch, reports, targets, silences, retention, purging, text,
 	} {
 		for _, o := range contract {
 			t.Run(o.name, func(t *testing.T) {

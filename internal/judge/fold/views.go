@@ -12,7 +12,6 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/keydesign"
-	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
@@ -22,9 +21,6 @@ const (
 	// viewSettled is how many seconds of an hour must be seen before its view
 	// takes the place of the one of the hour before.
 	viewSettled = 600
-	// growingTargets is for how many tables growing keys are loaded at one
-	// writing: each takes some queries.
-	growingTargets = 20
 )
 
 // Views describe tables' keys in each hour of event time.
@@ -36,7 +32,6 @@ type Views struct {
 	newest  int64                   // second
 	dirty   time.Time               // the database's time at the first second not written
 	written bool
-	growing map[sample.Target]growing
 	// kept are the times of the previous judge's stored views: a new judge does not
 	// overwrite an hour with its first minutes.
 	kept map[sample.Target]span
@@ -70,27 +65,24 @@ type hourView struct {
 	new   int
 }
 
-// growing are a target's growing keys, as of an hour.
-type growing struct {
-	hour int64
-	keys []detect.GrowingKey
-}
-
 // NewViews returns no views, with room for so many tables and indexes, 0 for any number,
 // whose keys are judged by a policy. The open ones keep their places when they are many.
 func NewViews(most int, policy func(detect.Target) detect.Policy, open iter.Seq[sample.Target]) *Views {
 	return &Views{
 		most: most, policy: policy, open: open,
-		hours: make(map[int64]*hourView), growing: make(map[sample.Target]growing), kept: make(map[sample.Target]span), shown: make(map[sample.Target]shownDesign),
+		hours: make(map[int64]*hourView), kept: make(map[sample.Target]span), shown: make(map[sample.Target]shownDesign),
 	}
 }
 
+// hourOf returns the beginning of a second's hour.
+func hourOf(second int64) int64 { return second - second%3600 }
+
 // hour returns the hour of a second; nil when it is past.
 func (v *Views) hour(second int64) *hourView {
-	hour := heat.HourOf(second)
+	hour := hourOf(second)
 	h := v.hours[hour]
 	if h == nil {
-		if hour < heat.HourOf(v.newest) {
+		if hour < hourOf(v.newest) {
 			return nil
 		}
 		h = &hourView{census: keydesign.NewCensus(), totals: make(map[sample.Target]*detect.Table), first: math.MaxInt64, known: v.chooseKnown(hour)}
@@ -121,7 +113,7 @@ func (v *Views) Observe(at Instant, o *OpenWindow, now time.Time) {
 		v.dirty = now
 	}
 	for hour, old := range v.hours {
-		if old != v.shownHour() && hour < heat.HourOf(v.newest) {
+		if old != v.shownHour() && hour < hourOf(v.newest) {
 			delete(v.hours, hour)
 		}
 	}
@@ -134,7 +126,7 @@ func (v *Views) advance(second int64) {
 	}
 	v.newest = second
 	for hour, h := range v.hours {
-		if hour < heat.HourOf(second) && h.census != nil {
+		if hour < hourOf(second) && h.census != nil {
 			h.views = make(map[sample.Target]*detect.View, len(h.totals))
 			for of := range h.totals {
 				h.views[of] = h.census.View(of, v.policy(of))
@@ -185,7 +177,7 @@ func (v *Views) hasRoom(h *hourView, of sample.Target) bool {
 // Full reports whether the newest hour had no room for some table or index, whose keys
 // then have no view.
 func (v *Views) Full() bool {
-	h := v.hours[heat.HourOf(v.newest)]
+	h := v.hours[hourOf(v.newest)]
 	return h != nil && h.full
 }
 
@@ -328,33 +320,10 @@ func (v *Views) IsSettled() bool {
 	return h != nil && v.newest-h.first >= viewSettled
 }
 
-// WithoutGrowth returns the targets of tables whose growing keys are to be loaded, once
-// an hour of event time, and not of too many at once.
-func (v *Views) WithoutGrowth(tables []detect.Table, newest int64) []sample.Target {
-	var all []sample.Target
-	for _, t := range tables {
-		at := t.Target
-		if known, ok := v.growing[at]; len(all) < growingTargets && !(ok && known.hour == heat.HourOf(newest)) {
-			all = append(all, at)
-		}
-	}
-	return all
-}
-
-// SetGrowing records the growing keys of a target.
-func (v *Views) SetGrowing(at sample.Target, newest int64, keys []detect.GrowingKey) {
-	if len(v.growing) > maxTargets {
-		clear(v.growing)
-	}
-	v.growing[at] = growing{heat.HourOf(newest), keys}
-}
-
 // Rows returns tables in the store's form.
 func (v *Views) Rows(tables []detect.Table) ([]store.TargetDocument, error) {
 	rows := make([]store.TargetDocument, len(tables))
 	for i, t := range tables {
-		known := v.growing[t.Target]
-		t.View.Growing = append([]detect.GrowingKey{}, known.keys...)
 		document, err := json.Marshal(t)
 		if err != nil {
 			return nil, fmt.Errorf("write the view of %s: %w", t.Name(), err)

@@ -1,8 +1,7 @@
 // Package fold sums the collectors' counts in memory: their deltas become seconds of
-// tables and indexes, minutes of distinct keys, the hourly peaks of warm keys and the
-// hourly views of tables. It knows no store: the caller passes rows in and gets rows
-// back, and each part knows the unwritten deltas of each writer, so that cursors wait for
-// them.
+// tables and indexes, minutes of distinct keys and the hourly views of tables. It knows no
+// store: the caller passes rows in and gets rows back, and each part knows the unwritten
+// deltas of each writer, so that cursors wait for them.
 package fold
 
 import (
@@ -28,7 +27,7 @@ type Instant struct {
 type OpenWindow struct {
 	Window sketch.Window
 	// writers are the writers of the window's deltas. Deltas that the stored window holds
-	// are unsaved too, because peaks and roll-ups may lack them.
+	// are unsaved too, because roll-ups may lack them.
 	writers writers
 	// reopened reports that it was closed before, and is for late samples.
 	reopened bool

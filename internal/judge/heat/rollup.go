@@ -7,9 +7,6 @@
 // a key that is among the highest of an hour is among the highest of the ten seconds of
 // its own highest second. A sum is a lower bound for a key that was not listed in a part:
 // there it had at most [Rollup.Unlisted] a second.
-//
-// The package also chooses the warm keys whose growth is followed, and turns their hourly
-// peaks, from files or from the store, into a [forecast.New].
 package heat
 
 import (

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/forecast"
 	"github.com/keyheat/keyheat/internal/incident"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -32,11 +31,10 @@ func (s *State) Unknown() []string {
 }
 
 // Compare drafts the observations' changes of the stored or drafted state. The rows of
-// [State.Unknown] and [State.Unforeseen] must be loaded before.
+// [State.Unknown] must be loaded before.
 func (s *State) Compare(now time.Time) error {
 	observations := s.observations
 	s.observations = nil
-	defer clear(s.rows)
 	for len(observations) > 0 {
 		moment := observations[:1+slices.IndexFunc(observations, func(o observation) bool { return o.last })]
 		observations = observations[len(moment):]
@@ -83,7 +81,6 @@ func (s *State) continueFinding(seen *observation, now time.Time) detect.Finding
 	f := seen.finding
 	f.Quality.Gaps = gapsOf(&f, s.Gaps)
 	policy := s.policy(f.Target)
-	forecast.Apply(&f, s.forecastOf(&f, seen.newest), policy.Headroom)
 	before, _ := s.storedFinding(f.Fingerprint)
 	s.cloudWatch.assess(&f, policy)
 	if policy.HoldUnconfirmed && s.cloudWatch.holds(&f, before.finding.State, now) {

@@ -14,7 +14,7 @@ import (
 type Pending struct {
 	store.Judgement
 	closing, minutes []fold.Instant
-	hours, views     bool
+	views            bool
 	horizon          fold.Horizon
 	rest             *draft
 }
@@ -24,8 +24,8 @@ type Pending struct {
 func (s *State) Pending(closing []fold.Instant, tables []detect.Table, h fold.Horizon, now time.Time) (p Pending, err error) {
 	judgement, rest := s.draft.takeDue()
 	p = Pending{
-		Judgement: judgement, rest: rest, closing: closing, minutes: s.Minutes.Due(h, now), hours: s.peaks.Due(now),
-		views: s.Views.Due(now, s.options.PeakDelay), horizon: h,
+		Judgement: judgement, rest: rest, closing: closing, minutes: s.Minutes.Due(h, now),
+		views: s.Views.Due(now, s.options.ViewDelay), horizon: h,
 	}
 	p.Cardinality = s.Minutes.Rows(p.minutes)
 	for _, at := range closing {
@@ -37,11 +37,6 @@ func (s *State) Pending(closing []fold.Instant, tables []detect.Table, h fold.Ho
 	}
 	waiting := make(map[string]int64)
 	s.Minutes.Waiting(p.minutes, waiting)
-	if p.hours {
-		p.Peaks = s.peaks.Rows()
-	} else {
-		s.peaks.Waiting(waiting)
-	}
 	if p.Views, err = s.Views.Rows(tables); err != nil {
 		return p, err
 	}
@@ -61,9 +56,6 @@ func (s *State) Pending(closing []fold.Instant, tables []detect.Table, h fold.Ho
 func (s *State) MarkWritten(p Pending) {
 	s.Windows.Close(p.closing)
 	s.Minutes.MarkWritten(p.minutes, p.horizon)
-	if p.hours {
-		s.peaks.MarkWritten()
-	}
 	if p.views {
 		s.Views.MarkWritten()
 	}
@@ -77,7 +69,7 @@ func (s *State) MarkWritten(p Pending) {
 
 // Empty reports whether there is nothing to write.
 func (p *Pending) Empty() bool {
-	return len(p.Windows)+len(p.Rollups)+len(p.Seen)+len(p.Cardinality)+len(p.Peaks)+len(p.Judgement.Views)+
+	return len(p.Windows)+len(p.Rollups)+len(p.Seen)+len(p.Cardinality)+len(p.Judgement.Views)+
 		len(p.Findings)+len(p.Transitions)+len(p.Incidents)+len(p.IncidentTransitions)+
 		len(p.Notifications)+len(p.Cursors) == 0
 }

@@ -3,7 +3,7 @@
 // returns all results as one value to write. It calls no store and reads no clock: the
 // caller loads the rows that it asks for and passes the time.
 //
-// One pass is: Fold, Closing, Observe, then, with the rows of Unknown and Unforeseen
+// One pass is: Fold, Closing, Observe, then, with the rows of Unknown
 // loaded, Compare, Tables, Pending, and MarkWritten once it is stored.
 package verdict
 
@@ -38,9 +38,8 @@ type Options struct {
 	// PageWithin is the greatest age, by event time, of a finding's newest second at
 	// which it is notified. Older findings are only recorded in the history.
 	PageWithin time.Duration
-	// PeakDelay is how long a raised peak or a view may stay unwritten: forecasts are of
-	// days, so a minute is no loss.
-	PeakDelay time.Duration
+	// ViewDelay is how long a view may stay unwritten.
+	ViewDelay time.Duration
 	// MaxKeys bounds the keys that all open seconds list.
 	MaxKeys int
 	// Keys bounds the keys that the board follows, Tables the tables and indexes whose
@@ -64,7 +63,6 @@ type State struct {
 	// Newest is the newest second that was closed.
 	Newest int64
 
-	peaks *fold.Peaks
 	// late is how late tables' samples come, and complete up to where seconds were complete
 	// at the end of the last pass.
 	late     fold.Late
@@ -97,10 +95,6 @@ type State struct {
 	cursors map[string]int64
 	// seed is the installation's hash seed.
 	seed uint64
-	// forecasts are the forecasts of the findings' keys, and rows the stored peaks for
-	// the next ones, by fingerprint.
-	forecasts map[string]keyForecast
-	rows      map[string][]store.HourPeak
 }
 
 // observation is a finding of the board at one moment: when newest was the newest
@@ -116,10 +110,10 @@ type observation struct {
 // cursors.
 func NewState(o Options, seed uint64, cursors map[string]int64) *State {
 	s := &State{
-		options: o, Windows: fold.NewWindows(cursors), Minutes: make(fold.Minutes), peaks: fold.NewPeaks(o.PeakDelay), late: make(fold.Late),
+		options: o, Windows: fold.NewWindows(cursors), Minutes: make(fold.Minutes), late: make(fold.Late),
 		Heat: fold.NewHeat(nil), Seen: fold.NewSeen(nil),
 		known: newKnown(), draft: newDraft(), unresolved: newUnresolved(), open: make(map[string]bool), cursors: cursors, seed: seed,
-		pipeline: pipeline.NewWatch(o.Pipeline), forecasts: make(map[string]keyForecast), rows: make(map[string][]store.HourPeak),
+		pipeline: pipeline.NewWatch(o.Pipeline),
 	}
 	s.Views = fold.NewViews(o.Tables, s.policy, s.unresolved.targets)
 	s.board = board.New(board.Options{Policy: o.Policy, Facts: s.FactsOf, Partitions: s.partitionsOf, Keys: o.Keys, KeyBytes: o.KeyBytes})
@@ -232,7 +226,6 @@ func (s *State) Observe(closing []fold.Instant, h fold.Horizon, now time.Time) (
 			s.Views.Observe(closing[0], o, now)
 			s.observe(o, s.partitionsOf(closing[0].Target))
 			o.Unjudged = false
-			s.peaks.Observe(closing[0], o, now)
 			s.Heat.Observe(closing[0], o, h)
 			s.Seen.Observe(closing[0])
 			s.Newest = max(s.Newest, closing[0].Second)
@@ -331,10 +324,9 @@ func (s *State) findings() []detect.Finding {
 	return append(found, s.unresolved.lost(found, s.settled)...)
 }
 
-// Tables returns the views that are due, whose growing keys have to be loaded. The board
-// takes the tables' key designs from them.
+// Tables returns the views that are due. The board takes the tables' key designs from them.
 func (s *State) Tables(now time.Time) []detect.Table {
-	if !s.Views.Due(now, s.options.PeakDelay) {
+	if !s.Views.Due(now, s.options.ViewDelay) {
 		return nil
 	}
 	tables := slices.DeleteFunc(s.Views.Tables(), func(t detect.Table) bool { return s.Views.Holds(&t, now) })

@@ -293,7 +293,6 @@ func TestReportIsOfTheStore(t *testing.T) {
 				OpenedAt: time.Now(), FiredAt: time.Now(), LastSeen: time.Now(), Root: "pruned", Document: []byte(`{"owner":"ada"}`)}},
 			IncidentTransitions: []store.Transition{{Of: "i", At: time.Now(), From: "pending", To: "firing", Severity: "critical"}},
 			Views:               []store.TargetDocument{{Target: target, Document: []byte(`{}`)}},
-			Peaks:               []store.HourPeak{{Target: target, Hash: 1, Key: "k", KeyType: "S", Hour: time.Now(), WriteMilli: 2_000_000}},
 		}))
 		live(t, s, "a", []schedule.Schedule{{Name: "daily", Cron: "0 8 * * *"}}, 0, false, 2*time.Hour)
 		rows, err := s.Reports(t.Context(), store.ReportQuery{})
@@ -308,8 +307,8 @@ func TestReportIsOfTheStore(t *testing.T) {
 		if len(p.Hot) != 1 || p.Hot[0].Owner != "ada" || p.Hot[0].Utilization != nil || *p.Hot[0].Times != 1 {
 			t.Errorf("hot is %+v", p.Hot)
 		}
-		if len(p.Keys) != 1 || p.Keys[0].Peak.Units != 2000 || len(p.NotSeen.Coverage) != 1 || p.NotSeen.Coverage[0].Write != nil {
-			t.Errorf("keys are %+v, coverage %+v", p.Keys, p.NotSeen.Coverage)
+		if len(p.NotSeen.Coverage) != 1 || p.NotSeen.Coverage[0].Write != nil {
+			t.Errorf("coverage is %+v", p.NotSeen.Coverage)
 		}
 	})
 }

@@ -124,7 +124,7 @@ func (m *Maker) Finding(k detect.Kind) detect.Finding {
 	var f detect.Finding
 	m.fill(reflect.ValueOf(&f).Elem(), &node{Ref: "#/$defs/finding"}, "", true)
 	f.Kind, f.Seconds = k, int64(1+m.random.IntN(600))
-	f.Replication, f.Forecast = nilOr(m, f.Replication), nilOr(m, f.Forecast)
+	f.Replication = nilOr(m, f.Replication)
 	if m.Odds(2) {
 		f.Seconds *= 10
 	}
