@@ -279,7 +279,7 @@ func lookAtPages(t *testing.T, base string, out *heard) {
 		return body
 	}
 	for _, path := range []string{"/", "/tables", "/table?table=orders", "/reports", "/metrics", "/-/ready", "/-/healthy",
-		"/api/v1/incidents", "/api/v1/collectors", "/api/v1/tables", "/api/v1/gaps", "/api/v1/bad-samples", "/api/v1/contributors?table=orders", "/findings/unknown", "/heat?table=orders", "/api/v1/heat?table=orders"} {
+		"/api/v1/incidents", "/api/v1/collectors", "/api/v1/tables", "/api/v1/gaps", "/api/v1/bad-samples", "/findings/unknown", "/heat?table=orders", "/api/v1/heat?table=orders"} {
 		get(path)
 	}
 	var listed struct {

@@ -108,9 +108,9 @@ func faultOfPage(t *testing.T, text string) string {
 	return ""
 }
 
-// TestNoContributorShowsATextRaw: the contributors of a table are JSON that does nothing but be
-// read, and so is the error of an address that is wrong.
-func TestNoContributorShowsATextRaw(t *testing.T) {
+// TestNoHeatShowsATextRaw: the heatmap of a table is JSON that does nothing but be read, and so
+// is the error of an address that is wrong.
+func TestNoHeatShowsATextRaw(t *testing.T) {
 	t.Parallel()
 	s, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})
 	must(t, err)
@@ -128,12 +128,12 @@ func TestNoContributorShowsATextRaw(t *testing.T) {
 	}
 	at := time.Now().Add(-time.Minute).Truncate(10 * time.Second)
 	must(t, s.Judge(t.Context(), l, store.Judgement{Rollups: []store.Rollup{{Target: w.Target, Level: int64(heat.TenSeconds), Begins: at, Body: body}}}))
-	address := serve(t, s) + "/api/v1/contributors?" + url.Values{"table": {w.Table}}.Encode()
+	address := serve(t, s) + "/api/v1/heat?" + url.Values{"table": {w.Table}}.Encode()
 	text, _ := get(t, address+"&span=1h", http.StatusOK)
 	if wrong := attack.Fault(text); wrong != "" || !strings.Contains(text, "evil.example") {
-		t.Errorf("the contributors have %s: %.500q", wrong, text)
+		t.Errorf("the heatmap has %s: %.500q", wrong, text)
 	}
-	text, _ = get(t, address+"&"+url.Values{"max_contributors": {m.Text()}}.Encode(), http.StatusBadRequest)
+	text, _ = get(t, address+"&"+url.Values{"rows": {m.Text()}}.Encode(), http.StatusBadRequest)
 	if wrong := attack.Fault(text); wrong != "" {
 		t.Errorf("the error has %s: %q", wrong, text)
 	}

@@ -174,8 +174,6 @@ func TestTheAPIIsAsDescribed(t *testing.T) {
 		{"/api/v1/collectors", 200}, {"/api/v1/receivers", 200}, {"/api/v1/tables", 200}, {"/api/v1/gaps?source=kafka:samples", 200},
 		{"/api/v1/bad-samples", 200}, {"/api/v1/bad-samples?source=kafka:samples", 200},
 		{"/api/v1/heat?" + heat, 200}, {"/api/v1/heat?what=throttled&rows=5&" + heat, 200}, {"/api/v1/heat?sort=position&" + heat, 200}, {"/api/v1/heat?span=1h", 400}, {"/api/v1/heat?rows=151&" + heat, 400},
-		{"/api/v1/contributors?" + heat, 200}, {"/api/v1/contributors?max_contributors=1&what=throttled&" + heat, 200},
-		{"/api/v1/contributors?max_contributors=101&" + heat, 400},
 		{"/api/v1/partitions", 200}, {"/api/v1/partitions?table=orders", 200},
 		{"/api/v1/silences", 200}, {"/api/v1/silences?state=active", 200}, {"/api/v1/silences?state=over", 400},
 	} {
@@ -278,46 +276,5 @@ func TestNothingChanged(t *testing.T) {
 	d.call(http.MethodPost, apiAt, `{"matchers":["table=~carts"],"for":"1h","reason":"test"}`, http.StatusOK)
 	if _, after := d.call(http.MethodGet, apiAt, "", http.StatusOK, "If-None-Match", before); after == before {
 		t.Error("a silence was added, and nothing changed")
-	}
-}
-
-// TestContributors has the keys of a table, of seconds and of roll-ups, in Contributor
-// Insights' form.
-func TestContributors(t *testing.T) {
-	t.Parallel()
-	d, _, _ := newDescribed(t)
-	type report struct {
-		AggregateValue         float64
-		ApproximateUniqueCount *int64
-		Contributors           []struct {
-			Keys                      []string
-			ApproximateAggregateValue float64
-			Datapoints                []struct{ ApproximateValue float64 }
-		}
-	}
-	ask := func(query string) (r report) {
-		body, _ := d.call(http.MethodGet, "/api/v1/contributors?table=orders&"+query, "", http.StatusOK)
-		must(t, json.Unmarshal(body, &r))
-		return r
-	}
-	// Seconds, and roll-ups of ten.
-	seconds, r := ask("span=5m"), ask("span=1h")
-	if c := seconds.Contributors; len(c) != 2 || c[0].Keys[0] != hostile || c[0].ApproximateAggregateValue != 26_000 || len(c[0].Datapoints) != 10 || seconds.AggregateValue != 35_000 {
-		t.Errorf("the report of seconds is %+v", seconds)
-	}
-	if c := r.Contributors; len(c) != 2 || c[0].Keys[0] != "a" || c[0].ApproximateAggregateValue != 1500 || len(c[0].Datapoints) != 1 || r.AggregateValue != 2200 {
-		t.Errorf("the report of roll-ups is %+v", r)
-	}
-	if n := r.ApproximateUniqueCount; n == nil || *n != 2 {
-		t.Errorf("the report counts %v keys", n)
-	}
-	if one := ask("span=1h&max_contributors=1"); len(one.Contributors) != 1 || one.AggregateValue != r.AggregateValue {
-		t.Errorf("the report of one is %+v", one)
-	}
-	if refused := ask("span=1h&what=throttled"); len(refused.Contributors) != 1 || refused.Contributors[0].Keys[0] != "a" || refused.AggregateValue != 300 {
-		t.Errorf("what was refused is %+v", refused)
-	}
-	if long := ask("span=24h"); long.ApproximateUniqueCount != nil {
-		t.Errorf("over a day there are %d keys", *long.ApproximateUniqueCount)
 	}
 }

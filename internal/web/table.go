@@ -168,18 +168,6 @@ func (s *Site) heatQuery(ctx context.Context, values url.Values) (q heatmap.Quer
 	return q, err
 }
 
-func (s *Site) apiContributors(ctx context.Context, r *http.Request) (any, error) {
-	most, err := heatmap.ParseContributorCount(r.URL.Query())
-	if err != nil {
-		return nil, badRequest{Err: err}
-	}
-	q, err := s.heatQuery(ctx, r.URL.Query())
-	if err != nil {
-		return nil, err
-	}
-	return heatmap.LoadContributors(ctx, s.store, q, most)
-}
-
 func (s *Site) apiHeat(ctx context.Context, r *http.Request) (any, error) {
 	_, m, err := s.heat(ctx, r.URL.Query())
 	return m, err

@@ -198,7 +198,6 @@ func (s *Site) routes() map[string]http.HandlerFunc {
 		"GET /api/v1/gaps":                           s.api(s.apiGaps),
 		"GET /api/v1/bad-samples":                    s.api(s.apiBadSamples),
 		"GET /api/v1/heat":                           s.api(s.apiHeat),
-		"GET /api/v1/contributors":                   s.api(s.apiContributors),
 		"GET /api/v1/partitions":                     s.api(s.apiPartitions),
 		"GET /api/v1/silences":                       s.api(s.apiSilences),
 		"POST /api/v1/silences":                      s.api(s.apiAddSilence),
