@@ -83,7 +83,7 @@ func TestRolesSuffice(t *testing.T) {
 	defer reader.Close()
 	now, err := reader.Now(t.Context())
 	must(t, err)
-	_, err = report.Load(t.Context(), reader, report.Request{Zone: "UTC", From: now.Add(-time.Hour), To: now}, nil)
+	_, err = report.Load(t.Context(), reader, report.Request{Zone: "UTC", From: now.Add(-time.Hour), To: now})
 	must(t, err)
 	if totals, err := reader.Totals(t.Context()); err != nil || len(totals) != 1 {
 		t.Errorf("the reader sees %+v, %v", totals, err)

@@ -20,10 +20,10 @@ import (
 func reportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report",
-		Short: "Write a report of a period: keys that got hot, will get hot, or healed",
+		Short: "Write a report of a period: keys that got hot or healed",
 		Long: "Writes a report from the stored data: keys that got hot, each with its first fix, keys\n" +
-			"that will, keys that healed, and gaps. It changes nothing. The section reports of the\n" +
-			"configuration makes reports on a schedule.",
+			"that healed, and gaps. It changes nothing. The section reports of the configuration\n" +
+			"makes reports on a schedule.",
 		Example: "  reporter report --config reporter.yaml -o html --out week.html --from 7d\n" +
 			"  reporter report --store-url sqlite:keyheat.db --from 2026-11-16 --to 2026-11-23 --time-zone Europe/Berlin\n" +
 			"  reporter report --store-url sqlite:keyheat.db --tables orders,eu-west-1/users -o json",
@@ -79,7 +79,7 @@ func reportNow(ctx context.Context, from cli.Store, tables []string, ask func(no
 		if err != nil {
 			return err
 		}
-		rows, err := report.Load(ctx, db, q, nil)
+		rows, err := report.Load(ctx, db, q)
 		if err != nil {
 			return fmt.Errorf("make the report: %w", err)
 		}

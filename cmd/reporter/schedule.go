@@ -20,7 +20,7 @@ type Report struct {
 	Tables    []string      `yaml:"tables" help:"the tables, as NAME, REGION/NAME or ACCOUNT/REGION/NAME; all when empty"`
 	Period    time.Duration `yaml:"period" help:"the length of the period; the time since the previous report when 0s"`
 	Folder    string        `yaml:"folder" help:"the folder for its files; no files when empty"`
-	Formats   []string      `yaml:"formats" help:"the formats of the files: html, markdown, json, csv; html when empty"`
+	Formats   []string      `yaml:"formats" help:"the formats of the files: html, markdown, json; html when empty"`
 	Notify    bool          `yaml:"notify" help:"send a summary to all receivers that take reports"`
 	Receivers []string      `yaml:"receivers" help:"send a summary to these receivers"`
 }

@@ -35,9 +35,6 @@ func New(r Rows) (*Report, error) {
 		return nil, err
 	}
 	report.NotSeen = r.notSeen(tables)
-	if r.Last != nil {
-		report.Changes = report.changesSince(r.Last)
-	}
 	return report, nil
 }
 
@@ -208,7 +205,7 @@ func (p *Report) addSilences(r *Rows) {
 		listed := Silence{ID: s.ID, Matchers: s.Matchers, StartsAt: s.StartsAt, EndsAt: s.EndsAt, Author: s.Author, Reason: s.Reason, Incidents: []Ref{}}
 		for _, i := range slices.Concat(p.Hot, p.Warm) {
 			if slices.Contains(by[i.ID], s.ID) {
-				listed.Incidents = append(listed.Incidents, refTo(i))
+				listed.Incidents = append(listed.Incidents, Ref{Incident: i.ID, KeyRef: i.KeyRef, Severity: i.Severity})
 			}
 		}
 		p.Silences = append(p.Silences, listed)

@@ -10,7 +10,7 @@ import (
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 )
 
-// maxListed is how many rows of a kind a page for people has. JSON and CSV have all.
+// maxListed is how many rows of a kind a page for people has. JSON has all.
 const maxListed = 50
 
 // maxDetailed is the number of incidents that a page describes in sentences.
@@ -20,8 +20,6 @@ const maxDetailed = 5
 type page struct {
 	Request
 	Title, Summary, Period, Zone, About, Made string
-	// OfFiles means that the report is about files, which have no earlier report.
-	OfFiles bool
 	// Facts are four numbers with a name.
 	Facts []fact
 	// Top and WarmTop are the worst of Hot and of Warm in sentences.
@@ -37,15 +35,12 @@ type page struct {
 	PartitionTime string
 	Heats         []heat
 	Legend        []heatmap.Swatch
-	Changes       []change
-	// Compared introduces the changes since the earlier report, if there is one.
-	Compared string
-	Stopped  string
-	Wrote    string
-	Problems list[collectorProblem]
-	Gaps     list[Gap]
-	Coverage list[Coverage]
-	NotTold  []string
+	Stopped       string
+	Wrote         string
+	Problems      list[collectorProblem]
+	Gaps          list[Gap]
+	Coverage      list[Coverage]
+	NotTold       []string
 }
 
 type fact struct{ Name, Value string }
@@ -95,16 +90,11 @@ type partitionsRow struct {
 	Splits                       list[detect.PartitionSplit]
 }
 
-type change struct {
-	Name string
-	Refs list[subject]
-}
-
 func (p *Report) page() page {
 	v := page{
 		Request: p.Request,
 		Title:   p.title(), Summary: sentences(p.Summary), Period: p.Moment(p.From) + " to " + p.Moment(p.To),
-		Zone: p.location().String(), About: p.subject(), Made: p.Moment(p.Made), OfFiles: p.Files != nil,
+		Zone: p.location().String(), About: p.subject(), Made: p.Moment(p.Made),
 		Hot: listOf(p.Hot, p.incidentRow), Warm: listOf(p.Warm, p.incidentRow), Healed: listOf(p.Healed, p.incidentRow),
 		Silences: listAll(p.Silences), Partitions: listOf(p.Partitions, p.partitionsRow), NotTold: append(append([]string{}, p.NotSeen.Cut...), p.NotTold...),
 	}
@@ -126,7 +116,6 @@ func (p *Report) page() page {
 	v.WarmTop = p.topics(p.Warm, maxDetailed-len(v.Top))
 	v.Heats = p.heats()
 	v.Legend = heatmap.Legend("")
-	p.addChanges(&v)
 	p.addNotSeen(&v)
 	return v
 }
@@ -185,26 +174,6 @@ func (p *Report) partitionsRow(v partition.View) partitionsRow {
 	}
 }
 
-func (p *Report) addChanges(v *page) {
-	c := p.Changes
-	if c == nil {
-		v.Compared = say.ReportComparison("", false)
-		return
-	}
-	for _, kind := range []struct {
-		name string
-		refs []Ref
-	}{
-		{"New", c.New}, {"Worse", c.Worse}, {"Still firing", c.Still}, {"Over", c.Over}, {"Not known any more", c.Lost},
-		{"Not seen any more", c.Silent},
-	} {
-		if len(kind.refs) > 0 {
-			v.Changes = append(v.Changes, change{kind.name, subjects(kind.refs)})
-		}
-	}
-	v.Compared = say.ReportComparison(p.Moment(c.Since), len(v.Changes) > 0)
-}
-
 func (p *Report) addNotSeen(v *page) {
 	n := &p.NotSeen
 	if n.Stopped != nil {
@@ -226,7 +195,7 @@ func (p *Report) isSilenced(id string) bool {
 // maxReason is how much of a reason a page for people shows, in characters.
 const maxReason = 240
 
-// subjects are what incidents, keys and tables are about.
+// subjects are what incidents are about.
 func subjects(refs []Ref) list[subject] {
 	return listOf(refs, func(r Ref) subject { return subjectOf(r.KeyRef) })
 }

@@ -3,14 +3,14 @@
 //
 // [Load] reads the rows of a period from the store. [New] makes a [Report] of them: a
 // plain value of codes and figures, made without a clock and without I/O, which the store
-// keeps. [Report.Write] renders one, with its sentences, as HTML, Markdown, JSON or CSV. Package report/schedule
-// makes each due report once.
+// keeps. [Report.Write] renders one, with its sentences, as HTML, Markdown or JSON. Package
+// report/schedule makes each due report once.
 //
 // Unknown values are nil or absent, never zero, and the report mentions them: a period
 // without collectors was not a quiet one.
 //
 // Keys, table names and text about them come from others. They are escaped in every
-// format, and cut on pages for people; JSON and CSV have them whole.
+// format, and cut on pages for people; JSON has them whole.
 package report
 
 import (
@@ -25,7 +25,7 @@ import (
 
 // jsonVersion is the version of the JSON form. A reader ignores unknown fields; a change that
 // breaks readers raises it.
-const jsonVersion = 1
+const jsonVersion = 2
 
 // Request chooses a report's period and tables.
 type Request struct {
@@ -68,8 +68,6 @@ type Report struct {
 	Step time.Duration `json:"-"`
 	// NotSeen lists the unseen parts.
 	NotSeen NotSeen `json:"not_seen"`
-	// Changes are since the last report of the same schedule; null without one.
-	Changes *Changes `json:"changes"`
 	// NotTold lists facts that the store does not have at all, of a rendered report.
 	NotTold []string `json:"not_told"`
 }
@@ -175,25 +173,9 @@ type Coverage struct {
 	Stale   bool      `json:"stale"`
 }
 
-// Changes are differences from an earlier report.
-type Changes struct {
-	// Since is the end of that report's period.
-	Since time.Time `json:"since"`
-	// New are hot now and were not then, Worse have a worse severity, Over fired then
-	// and do not now, Still fire in both.
-	New   []Ref `json:"new"`
-	Worse []Ref `json:"worse"`
-	Over  []Ref `json:"over"`
-	Still []Ref `json:"still"`
-	// Lost are incidents that fired then and are no longer kept.
-	Lost []Ref `json:"lost"`
-	// Silent are tables that were seen then and not in this period.
-	Silent []Ref `json:"silent"`
-}
-
-// Ref names an incident, a key or a table.
+// Ref names an incident.
 type Ref struct {
-	// Incident is the ID; empty for rows that are no incident.
+	// Incident is the ID.
 	Incident string `json:"incident"`
 	detect.KeyRef
 	Severity detect.Severity `json:"severity"`

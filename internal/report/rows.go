@@ -45,8 +45,6 @@ type Rows struct {
 	Writers    []store.Writer
 	// Cut are the codes of the parts that were left out for their size.
 	Cut []string
-	// Last is the report before; nil for none.
-	Last *Report
 }
 
 // The bounds of a report's reading and lists.
@@ -63,8 +61,8 @@ var bounds = map[string]int{
 }
 
 // Load reads the rows of a period.
-func Load(ctx context.Context, st Store, q Request, last *Report) (r Rows, err error) {
-	r = Rows{Request: q, Last: last, Roots: map[string]store.Finding{}}
+func Load(ctx context.Context, st Store, q Request) (r Rows, err error) {
+	r = Rows{Request: q, Roots: map[string]store.Finding{}}
 	if r.Made, err = st.Now(ctx); err != nil {
 		return r, err
 	}

@@ -190,20 +190,3 @@ func MissingFromReport(files bool) []string {
 		"How capacity changed: only what a table was given last is kept.",
 	}
 }
-
-// ReportComparison introduces the changes since the end of an earlier report; since is
-// empty without one.
-func ReportComparison(since string, changed bool) string {
-	switch {
-	case since == "":
-		return "There is no earlier report to compare with."
-	case !changed:
-		return "Nothing changed since the report up to " + since + "."
-	}
-	return "Compared with the report up to " + since + "."
-}
-
-// The texts of a report's rows for spreadsheets.
-const (
-	NoneWroteSince = "No collector wrote since."
-)

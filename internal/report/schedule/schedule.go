@@ -133,12 +133,8 @@ func (m *Maker) make(ctx context.Context, s Schedule, times Times) error {
 	if !due.After(known.Since) || !due.After(known.LastDue) {
 		return nil
 	}
-	last, err := m.lastReport(ctx, s.Name)
-	if err != nil {
-		return err
-	}
-	q := report.Request{Name: s.Name, From: begin(s, times, due, last), To: due, Zone: s.Zone, Tables: s.Tables}
-	rows, err := report.Load(ctx, m.store, q, last)
+	q := report.Request{Name: s.Name, From: begin(s, times, due, known.LastDue), To: due, Zone: s.Zone, Tables: s.Tables}
+	rows, err := report.Load(ctx, m.store, q)
 	if err != nil {
 		return fmt.Errorf("make the report: %w", err)
 	}
@@ -149,40 +145,19 @@ func (m *Maker) make(ctx context.Context, s Schedule, times Times) error {
 	return m.put(ctx, s, report)
 }
 
-// begin returns when the period of a report begins.
-func begin(s Schedule, times Times, due time.Time, last *report.Report) time.Time {
+// begin returns when the period of a report begins; last is the due time of the one before,
+// zero for none.
+func begin(s Schedule, times Times, due, last time.Time) time.Time {
 	if s.Period > 0 {
 		return due.Add(-s.Period)
 	}
-	if last != nil && last.To.Before(due) {
-		return last.To
+	if !last.IsZero() {
+		return last
 	}
 	if before := times.LastDue(due.Add(-time.Nanosecond)); !before.IsZero() {
 		return before
 	}
 	return due.Add(-24 * time.Hour)
-}
-
-// lastReport returns the newest report of a schedule; nil for none, and for one that a newer
-// program wrote: there is then nothing to compare with.
-func (m *Maker) lastReport(ctx context.Context, name string) (*report.Report, error) {
-	all, err := m.store.Reports(ctx, store.ReportQuery{Schedule: name, Limit: 1})
-	if err != nil || len(all) == 0 {
-		return nil, err
-	}
-	row, err := m.store.Report(ctx, all[0].ID)
-	if errors.Is(err, store.ErrNotFound) { // pruned meanwhile
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	report, err := report.Read(row.Document)
-	if err != nil {
-		m.log.Warn("the last report cannot be compared with", "report", row.ID, "error", err)
-		return nil, nil
-	}
-	return report, nil
 }
 
 func (m *Maker) put(ctx context.Context, s Schedule, report *report.Report) error {
