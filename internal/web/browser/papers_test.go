@@ -44,7 +44,7 @@ func TestOperators(t *testing.T) {
 	}
 	for day, id := range []string{"oldest", "middle", "newest"} {
 		to := time.Now().AddDate(0, 0, day-2)
-		rows, err := report.Load(t.Context(), w.store, report.Request{Name: "daily", Zone: "Europe/Berlin", From: to.AddDate(0, 0, -1), To: to}, nil)
+		rows, err := report.Load(t.Context(), w.store, report.Request{Name: "daily", Zone: "Europe/Berlin", From: to.AddDate(0, 0, -1), To: to})
 		must(t, err)
 		report, err := report.New(rows)
 		must(t, err)
