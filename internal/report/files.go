@@ -43,7 +43,6 @@ func OfFiles(f Found) *Report {
 		Hot: []Incident{}, Warm: []Incident{}, Partitions: []partition.View{}, Silences: []Silence{}, Keys: f.Keys, Step: f.Step,
 		NotSeen: NotSeen{Problems: []collectorProblem{}, Gaps: []Gap{}, Coverage: []Coverage{}, Cut: []string{}},
 	}
-	var tables []table
 	for _, t := range f.Tables {
 		if v := t.View; v != nil {
 			if p.From.IsZero() || v.From.Before(p.From) {
@@ -53,7 +52,6 @@ func OfFiles(f Found) *Report {
 				p.To = v.To
 			}
 		}
-		tables = append(tables, table{t, f.Made})
 		p.NotSeen.Coverage = append(p.NotSeen.Coverage, Coverage{Target: t.Target, Updated: f.Made})
 	}
 	if f.Partitions != nil {

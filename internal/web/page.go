@@ -223,12 +223,10 @@ func (s *Site) page(name string, load loader) http.HandlerFunc {
 			if err != nil {
 				return "", err
 			}
-			// The script puts the first line into the header, and the others into the content.
 			var content strings.Builder
 			if err := s.pages[name].ExecuteTemplate(&content, "health", v); err != nil {
 				return "", err
 			}
-			content.WriteByte('\n')
 			err = s.pages[name].ExecuteTemplate(&content, "main", v)
 			return content.String(), err
 		})

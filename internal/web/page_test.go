@@ -64,7 +64,7 @@ func TestAddedPages(t *testing.T) {
 		defer answer.Body.Close()
 		if strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream") {
 			event := make([]byte, 4096) // a stream does not end
-			n, err := io.ReadAtLeast(answer.Body, event, len("data: {"))
+			n, err := io.ReadAtLeast(answer.Body, event, len("event: changed"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,7 +88,7 @@ func TestAddedPages(t *testing.T) {
 	if _, _, home := ask(http.MethodGet, "/", nil); !strings.Contains(home, `<a href="/extra">Extra</a>`) || strings.Contains(home, `name="extra"`) {
 		t.Errorf("the first page is %s", home)
 	}
-	if _, _, stream := ask(http.MethodGet, "/extra", http.Header{"Accept": {"text/event-stream"}}); !strings.Contains(stream, "loaded") {
+	if _, _, stream := ask(http.MethodGet, "/extra", http.Header{"Accept": {"text/event-stream"}}); !strings.HasPrefix(stream, "event: changed") {
 		t.Errorf("the stream begins with %q", stream)
 	}
 	for site, want := range map[string]int{"same-origin": http.StatusOK, "cross-site": http.StatusForbidden} {

@@ -39,8 +39,6 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func day(n int) time.Time { return time.Date(2027, 1, n, 0, 0, 0, 0, time.UTC) }
-
 // filled is a store with what a judge leaves of three keys: one hot key (writes),
 // one warm, one hot key (reads) on an index. It returns their findings too.
 func filled(t *testing.T) (*store.Store, []detect.Finding) {

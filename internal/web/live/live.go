@@ -1,15 +1,14 @@
-// Package live sends a page as it changes, as server-sent events: first the lines of its
-// content, then the new ones. A browser's EventSource opens the address of the page
-// itself, so that a page and its stream show the same.
+// Package live tells a browser when a page changes, as server-sent events. A browser's
+// EventSource opens the address of the page itself, so that a page and its stream are of the
+// same content.
 //
-// An event's data is JSON: "at" is the time of the content, and "lines" the content's
-// lines in order. Each line is either a text, or a reference to lines of the last event's
-// content: the first and their number. Without "lines" nothing changed.
+// There is an event for each look at the page, and its data is the look's time. The event is
+// "changed" where the content differs from the last look's, and on the first look: the browser
+// then fetches the page.
 package live
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -98,7 +97,7 @@ func (s *Streams) remove(client string, one *stream) {
 	}
 }
 
-// Serve sends render's result and its changes, until the client leaves, render fails, the
+// Serve sends when render's result changes, until the client leaves, render fails, the
 // streams are closed, or another client needs the place. A client comes again by itself.
 // client is the client's name, by which places are shared.
 func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, client string, render func(ctx context.Context) (content string, err error)) {
@@ -126,18 +125,21 @@ func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, client string, r
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // nginx would hold events back
-	var last []string
+	last := ""
 	for {
 		began := time.Now()
 		content, err := render(ctx)
 		if err != nil {
 			return
 		}
-		lines := strings.Split(content, "\n")
-		if err := send(w, out, began, last, lines); err != nil {
+		event := "message" // which is a browser's name of events without one
+		if content != last {
+			event = "changed"
+		}
+		if err := send(w, out, event, began); err != nil {
 			return
 		}
-		last = lines
+		last = content
 		select {
 		case <-ctx.Done():
 			return
@@ -146,52 +148,12 @@ func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, client string, r
 	}
 }
 
-// send sends the event of lines to a client that has the last ones.
-func send(w http.ResponseWriter, out *http.ResponseController, at time.Time, last, lines []string) error {
-	e := map[string]any{"at": at.UTC().Format(time.RFC3339)}
-	if changes := Changes(last, lines); changes != nil {
-		e["lines"] = changes
-	}
-	body, err := json.Marshal(e)
-	if err != nil {
-		return err
-	}
+func send(w http.ResponseWriter, out *http.ResponseController, event string, at time.Time) error {
 	if err := out.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(w, "data: %s\n\n", body); err != nil {
+	if _, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, at.UTC().Format(time.RFC3339)); err != nil {
 		return err
 	}
 	return out.Flush()
-}
-
-// Changes returns lines as texts, and as ranges of the last ones where they stood there
-// already: [first, number]. It is nil where nothing changed.
-func Changes(last, lines []string) []any {
-	at := make(map[string]int, len(last))
-	for i, line := range last {
-		at[line] = i
-	}
-	changes := make([]any, 0, 16)
-	for i := 0; i < len(lines); {
-		first, known := at[lines[i]]
-		if i < len(last) && last[i] == lines[i] {
-			first = i // of equal lines the one that stands still
-		}
-		if !known {
-			changes = append(changes, lines[i])
-			i++
-			continue
-		}
-		n := 1
-		for i+n < len(lines) && first+n < len(last) && last[first+n] == lines[i+n] {
-			n++
-		}
-		changes = append(changes, [2]int{first, n})
-		i += n
-	}
-	if len(changes) == 1 && changes[0] == [2]int{0, len(last)} {
-		return nil
-	}
-	return changes
 }

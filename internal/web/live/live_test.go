@@ -11,50 +11,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
+	"testing/synctest"
+	"time"
 
 	"github.com/keyheat/keyheat/internal/web/live"
 )
-
-// TestChangesMakeTheNewLines applies what is sent as the page's script does.
-func TestChangesMakeTheNewLines(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		lines := rapid.SliceOf(rapid.SampledFrom([]string{"", "a", "b", "c", "d", "e"}))
-		last, next := lines.Draw(t, "last"), lines.Draw(t, "next")
-		changes := live.Changes(last, next)
-		if changes == nil {
-			if !slices.Equal(last, next) {
-				t.Fatalf("nothing changed from %q to %q", last, next)
-			}
-			return
-		}
-		got := []string{}
-		for _, c := range changes {
-			switch c := c.(type) {
-			case string:
-				got = append(got, c)
-			case [2]int:
-				got = append(got, last[c[0]:c[0]+c[1]]...)
-			}
-		}
-		if !slices.Equal(got, next) {
-			t.Fatalf("%v of %q makes %q, want %q", changes, last, got, next)
-		}
-	})
-}
-
-func TestOnlyWhatIsNewIsSent(t *testing.T) {
-	t.Parallel()
-	last := strings.Split("<p>\n<b>1</b>\n<i>2</i>\n</p>", "\n")
-	if got := live.Changes(last, strings.Split("<p>\n<b>9</b>\n<i>2</i>\n</p>", "\n")); len(got) != 3 || got[1] != "<b>9</b>" || got[2] != [2]int{2, 2} {
-		t.Errorf("one new line is sent as %v", got)
-	}
-	if got := live.Changes(last, last); got != nil {
-		t.Errorf("nothing new is sent as %v", got)
-	}
-}
 
 // follow serves streams of a page and returns the first event of one, and the rest.
 func follow(t *testing.T, s *live.Streams, render func(ctx context.Context) (string, error)) (first string, rest io.Reader) {
@@ -71,13 +32,53 @@ func follow(t *testing.T, s *live.Streams, render func(ctx context.Context) (str
 	return first, events
 }
 
+// writer is a connection that keeps what is written to it.
+type writer struct {
+	strings.Builder
+	header http.Header
+}
+
+func (w *writer) Header() http.Header              { return w.header }
+func (w *writer) WriteHeader(int)                  {}
+func (w *writer) Flush()                           {}
+func (w *writer) SetReadDeadline(time.Time) error  { return nil }
+func (w *writer) SetWriteDeadline(time.Time) error { return nil }
+
+// TestOnlyChangesAreCalledSo has a page that changes on its third look.
+func TestOnlyChangesAreCalledSo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		looks := 0
+		w := &writer{header: make(http.Header)}
+		live.New().Serve(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil), "reader", func(context.Context) (string, error) {
+			if looks++; looks > 4 {
+				return "", errors.New("no database")
+			}
+			return []string{"a", "a", "b", "b"}[looks-1], nil
+		})
+		var got []string
+		for line := range strings.Lines(w.String()) {
+			if line != "\n" {
+				got = append(got, strings.TrimSpace(line))
+			}
+		}
+		want := []string{
+			"event: changed", "data: 2000-01-01T00:00:00Z", "event: message", "data: 2000-01-01T00:00:02Z",
+			"event: changed", "data: 2000-01-01T00:00:04Z", "event: message", "data: 2000-01-01T00:00:06Z",
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("sent were %q, want %q", got, want)
+		}
+	})
+}
+
 // TestAStreamEnds when the site is closed, so that a server can shut down, and when its
 // page cannot be made.
 func TestAStreamEnds(t *testing.T) {
 	t.Parallel()
 	s := live.New()
 	first, rest := follow(t, s, func(context.Context) (string, error) { return "a\nb", nil })
-	if !strings.HasPrefix(first, "data: {") || !strings.Contains(first, `"lines":["a","b"]`) {
+	if first != "event: changed\n" {
 		t.Errorf("the first event is %q", first)
 	}
 	s.Close()

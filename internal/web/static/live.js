@@ -1,6 +1,6 @@
-// Follows the page while it is in view: the server sends the lines of its content that
-// change, and they are worked into the page, so that the focus, what is open and what is
-// written stay. Without this script the page is the same and stands still.
+// Follows the page while it is in view: the server says when it has changed. The page then
+// fetches itself, and the new content is worked into it, so that the focus, what is open and
+// what is written stay. Without this script the page is the same and stands still.
 "use strict";
 (() => {
   const main = document.querySelector("main[data-live]");
@@ -9,7 +9,7 @@
   const stale = document.getElementById("stale");
   if (!main || !button) return;
   let wanted = sessionStorage.getItem("live") !== "off";
-  let stream = null, again = 0, lines = [], waiting = false, failures = 0;
+  let stream = null, again = 0, text = "", behind = false, loading = false, waiting = false, failures = 0;
 
   // Rows do not come, go or move under a reader's hand.
   const held = (rows) => rows.matches(":hover") || rows.contains(document.activeElement);
@@ -51,16 +51,31 @@
   };
 
   const apply = () => {
-    const content = document.createElement("template");
-    content.innerHTML = lines.slice(1).join("\n");
-    document.getElementById("health").outerHTML = lines[0];
+    const page = new DOMParser().parseFromString(text, "text/html");
+    document.getElementById("health").replaceWith(page.getElementById("health"));
     waiting = false;
-    morphChildren(main, content.content);
+    morphChildren(main, page.getElementById("main"));
     document.dispatchEvent(new Event("keyheat:changed"));
   };
   const release = () => { if (waiting) setTimeout(() => { if (waiting && wanted) apply(); }); };
   main.addEventListener("focusout", release);
   main.addEventListener("pointerout", release);
+
+  // A page that could not be fetched is fetched on the next event.
+  const load = async () => {
+    if (!behind || loading) return;
+    behind = false;
+    loading = true;
+    try {
+      const reply = await fetch(location.pathname + location.search, { headers: { Accept: "text/html" } });
+      if (!reply.ok) throw reply;
+      text = await reply.text();
+      if (wanted) apply();
+    } catch {
+      behind = true;
+    }
+    loading = false;
+  };
 
   const disconnect = () => {
     clearTimeout(again);
@@ -74,13 +89,14 @@
     stream.onmessage = ({ data }) => {
       failures = 0;
       stale.textContent = "";
-      const { at, lines: changes } = JSON.parse(data);
-      time.dateTime = at;
-      time.textContent = at.slice(11, 19);
-      if (!changes) return;
-      lines = changes.flatMap((c) => (typeof c === "string" ? [c] : lines.slice(c[0], c[0] + c[1])));
-      apply();
+      time.dateTime = data;
+      time.textContent = data.slice(11, 19);
+      load();
     };
+    stream.addEventListener("changed", (event) => {
+      behind = true;
+      stream.onmessage(event);
+    });
     // A browser connects again by itself, but not to a server that has no room.
     // It says so when it connected again in vain: the page then shows what was.
     stream.onerror = () => {
