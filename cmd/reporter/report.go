@@ -20,10 +20,10 @@ import (
 func reportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report",
-		Short: "Write a report of a period: keys that got hot or healed",
-		Long: "Writes a report from the stored data: keys that got hot, each with its first fix, keys\n" +
-			"that healed, and gaps. It changes nothing. The section reports of the configuration\n" +
-			"makes reports on a schedule.",
+		Short: "Write a report of a period: keys that got hot",
+		Long: "Writes a report from the stored data: keys that got hot, each with its first fix, and\n" +
+			"gaps. It changes nothing. The section reports of the configuration makes reports on a\n" +
+			"schedule.",
 		Example: "  reporter report --config reporter.yaml -o html --out week.html --from 7d\n" +
 			"  reporter report --store-url sqlite:keyheat.db --from 2026-11-16 --to 2026-11-23 --time-zone Europe/Berlin\n" +
 			"  reporter report --store-url sqlite:keyheat.db --tables orders,eu-west-1/users -o json",

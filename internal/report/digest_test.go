@@ -185,7 +185,7 @@ func made(t *testing.T, r report.Rows) *report.Report {
 	p, err := report.New(r)
 	must(t, err)
 	for _, i := range slices.Concat(p.Hot, p.Warm) {
-		if i.Why+i.FirstFix+i.Limits+p.Summary != "" || len(p.NotTold) > 0 {
+		if i.Why+i.FirstFix+i.Limits+p.Summary != "" {
 			t.Errorf("it has sentences: %+v", i)
 		}
 	}
@@ -235,12 +235,11 @@ func same(t *testing.T, what string, got, want []string) {
 	}
 }
 
-func TestWhatGotHotAndWhatHealed(t *testing.T) {
+func TestWhatGotHot(t *testing.T) {
 	t.Parallel()
 	p := made(t, busy())
 	same(t, "hot", ids(p.Hot), []string{"i-firing", "i-hostile", "i-later", "i-healed"})
 	same(t, "warm", ids(p.Warm), []string{"i-warm"})
-	same(t, "healed", ids(p.Healed), []string{"i-later", "i-healed"})
 	later, healed := p.Hot[2], p.Hot[3]
 	if later.Utilization != nil || later.Why != "" || !later.Began.Equal(ago(5*24*time.Hour)) || later.Resolved == nil {
 		t.Errorf("the earlier episode has the later one's figures: %+v", later)
@@ -284,7 +283,7 @@ func TestStateIsThatOfTheEndOfThePeriod(t *testing.T) {
 	episode{"i", "k", orders, detect.HotKeyWrite, 2, detect.Critical, ago(time.Hour), ago(time.Hour), monday.Add(time.Hour)}.add(&rows)
 	rows.Transitions = []store.Transition{move("i", ago(time.Hour), "", detect.Firing), move("i", monday.Add(time.Hour), detect.Firing, detect.Resolved)}
 	p := made(t, rows)
-	if len(p.Hot) != 1 || p.Hot[0].State != detect.Firing || p.Hot[0].Resolved != nil || len(p.Healed) != 0 {
+	if len(p.Hot) != 1 || p.Hot[0].State != detect.Firing || p.Hot[0].Resolved != nil {
 		t.Errorf("got %+v", p.Hot)
 	}
 }

@@ -22,12 +22,11 @@ type page struct {
 	Title, Summary, Period, Zone, About, Made string
 	// Facts are four numbers with a name.
 	Facts []fact
-	// Top and WarmTop are the worst of Hot and of Warm in sentences.
-	Top      []topic
-	WarmTop  []topic
+	// Top and WarmTop are the worst of Hot and of Warm, in sentences.
+	Top      []incidentRow
+	WarmTop  []incidentRow
 	Hot      list[incidentRow]
 	Warm     list[incidentRow]
-	Healed   list[incidentRow]
 	Silences list[Silence]
 	// Partitions are tables with the evidence for their partitions.
 	Partitions list[partitionsRow]
@@ -40,7 +39,7 @@ type page struct {
 	Problems      list[collectorProblem]
 	Gaps          list[Gap]
 	Coverage      list[Coverage]
-	NotTold       []string
+	Cut           []string
 }
 
 type fact struct{ Name, Value string }
@@ -68,16 +67,11 @@ func (l list[T]) Skip(n int) list[T] { return list[T]{l.Rows[min(n, len(l.Rows))
 
 type subject struct{ Key, Table, Where string }
 
-type topic struct {
-	incidentRow
-	Why, Limits string
-}
-
 type incidentRow struct {
 	subject
-	Cause, Load, Began, Until, Times, Fix, Owner, CloudWatch string
-	Severity                                                 detect.Severity
-	State                                                    detect.State
+	Cause, Load, Began, Until, Times, Why, Fix, Limits, Owner, CloudWatch string
+	Severity                                                              detect.Severity
+	State                                                                 detect.State
 	// Silenced means that its notifications were held back for a while.
 	Silenced bool
 }
@@ -95,16 +89,14 @@ func (p *Report) page() page {
 		Request: p.Request,
 		Title:   p.title(), Summary: sentences(p.Summary), Period: p.Moment(p.From) + " to " + p.Moment(p.To),
 		Zone: p.location().String(), About: p.subject(), Made: p.Moment(p.Made),
-		Hot: listOf(p.Hot, p.incidentRow), Warm: listOf(p.Warm, p.incidentRow), Healed: listOf(p.Healed, p.incidentRow),
-		Silences: listAll(p.Silences), Partitions: listOf(p.Partitions, p.partitionsRow), NotTold: append(append([]string{}, p.NotSeen.Cut...), p.NotTold...),
+		Hot: listOf(p.Hot, p.incidentRow), Warm: listOf(p.Warm, p.incidentRow),
+		Silences: listAll(p.Silences), Partitions: listOf(p.Partitions, p.partitionsRow), Cut: p.NotSeen.Cut,
 	}
-	firing := 0
+	ended := make(map[detect.State]int)
 	for _, i := range p.Hot {
-		if i.State == detect.Firing {
-			firing++
-		}
+		ended[i.State]++
 	}
-	v.Facts = []fact{{"fired", count(len(p.Hot))}, {"firing at the end", count(firing)}, {"healed", count(len(p.Healed))},
+	v.Facts = []fact{{"fired", count(len(p.Hot))}, {"firing at the end", count(ended[detect.Firing])}, {"over at the end", count(ended[detect.Resolved])},
 		{"gaps", count(len(p.NotSeen.Gaps))}}
 	v.PartitionTime = say.PartitionTime(p.Files != nil)
 	if p.blind() {
@@ -112,19 +104,12 @@ func (p *Report) page() page {
 			v.Facts[i].Value = "not known"
 		}
 	}
-	v.Top = p.topics(p.Hot, maxDetailed)
-	v.WarmTop = p.topics(p.Warm, maxDetailed-len(v.Top))
+	v.Top = v.Hot.Rows[:min(len(v.Hot.Rows), maxDetailed)]
+	v.WarmTop = v.Warm.Rows[:min(len(v.Warm.Rows), maxDetailed-len(v.Top))]
 	v.Heats = p.heats()
 	v.Legend = heatmap.Legend("")
 	p.addNotSeen(&v)
 	return v
-}
-
-func (p *Report) topics(from []Incident, most int) (all []topic) {
-	for _, i := range from[:min(len(from), most)] {
-		all = append(all, topic{incidentRow: p.incidentRow(i), Why: sentences(i.Why), Limits: sentences(i.Limits)})
-	}
-	return all
 }
 
 func subjectOf(k detect.KeyRef) subject {
@@ -154,7 +139,7 @@ func (p *Report) incidentRow(i Incident) incidentRow {
 	r := incidentRow{
 		subject: subjectOf(i.KeyRef), Cause: say.CauseName(i.Cause), Severity: i.Severity, State: i.State,
 		Load: orUnknown(i.Utilization, wording.WholePercent), Began: p.Moment(i.Began), Until: "still open", Times: orUnknown(i.Times, count),
-		Fix: sentences(i.FirstFix), Owner: short(i.Owner), CloudWatch: say.CorroborationName(i.CloudWatch), Silenced: p.isSilenced(i.ID),
+		Why: sentences(i.Why), Fix: sentences(i.FirstFix), Limits: sentences(i.Limits), Owner: short(i.Owner), CloudWatch: say.CorroborationName(i.CloudWatch), Silenced: p.isSilenced(i.ID),
 	}
 	switch {
 	case i.State != detect.Resolved:

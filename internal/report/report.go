@@ -56,8 +56,6 @@ type Report struct {
 	Hot []Incident `json:"hot"`
 	// Warm are incidents that were open in the period and did not fire.
 	Warm []Incident `json:"warm"`
-	// Healed are the incidents of Hot that were over at its end, of a rendered report.
-	Healed []Incident `json:"healed"`
 	// Silences are the silences of the period; none in a report about files.
 	Silences []Silence `json:"silences"`
 	// Partitions are of the tables whose ranges of partitions are claimed. Loads are of the
@@ -68,8 +66,6 @@ type Report struct {
 	Step time.Duration `json:"-"`
 	// NotSeen lists the unseen parts.
 	NotSeen NotSeen `json:"not_seen"`
-	// NotTold lists facts that the store does not have at all, of a rendered report.
-	NotTold []string `json:"not_told"`
 }
 
 // Incident is an incident as it stood at the end of the period.

@@ -141,8 +141,6 @@ func (p *Report) subject() string {
 func (p *Report) Render() *Report {
 	r := *p
 	r.Hot, r.Warm = renderIncidents(p.Hot), renderIncidents(p.Warm)
-	r.Healed = slices.DeleteFunc(slices.Clone(r.Hot), func(i Incident) bool { return i.State != detect.Resolved })
-	r.NotTold = say.MissingFromReport(p.Files != nil)
 	r.Summary = p.Outline().Summary()
 	if p.Files != nil && p.blind() {
 		r.Summary = say.BlindFiles(p.Files.Unjudged)

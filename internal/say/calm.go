@@ -11,8 +11,8 @@ type EmptyParts struct {
 	// Hot, Throttled and Counted are of a heatmap: of keys' loads, of throttled requests,
 	// and of a time without counts.
 	Hot, Throttled, Counted string
-	// Fired, Healed, Forecasts and Gaps are of a report.
-	Fired, Healed, Gaps string
+	// Fired and Gaps are of a report.
+	Fired, Gaps string
 }
 
 // Empty are the sentences of empty parts.
@@ -24,7 +24,6 @@ var Empty = EmptyParts{
 	Throttled: "No request of a key that is followed was throttled in this time.",
 	Counted:   "Nothing of this time was counted: no collector read it, or it is no longer kept. The load is unknown.",
 	Fired:     "Nothing fired in the counted time.",
-	Healed:    "Nothing that fired was over at the end.",
 	Gaps:      "No gaps in the samples were noticed.",
 }
 

@@ -179,14 +179,3 @@ func FileSamples(counted int64, rejected map[sample.RejectReason]int64, notes []
 func BlindFiles(why string) string {
 	return cmp.Or(why, "No samples were counted.") + " Whether any key was hot is not known."
 }
-
-// MissingFromReport lists facts that no report has, of files or of the store.
-func MissingFromReport(files bool) []string {
-	if files {
-		return []string{"What was before and after the samples in the files.", "What it costs: samples hold no prices."}
-	}
-	return []string{
-		"What it costs: the store knows neither prices nor bills.",
-		"How capacity changed: only what a table was given last is kept.",
-	}
-}

@@ -54,8 +54,5 @@ func TestReports(t *testing.T) {
 	rejected := map[sample.RejectReason]int64{"syntax": 2, "duplicate": 1000}
 	fmt.Fprintf(&text, "%s\n%s\n", say.FileSamples(1, nil, nil), say.FileSamples(2000, rejected, []string{"A note."}))
 	fmt.Fprintf(&text, "%s\n%s\n", say.BlindFiles(""), say.BlindFiles("The file is empty."))
-	for _, files := range []bool{false, true} {
-		fmt.Fprintln(&text, strings.Join(say.MissingFromReport(files), "\n"))
-	}
 	compareGolden(t, "testdata/report.txt", text.String())
 }
