@@ -26,7 +26,6 @@ import (
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/analyze/intake"
 	"github.com/keyheat/keyheat/internal/cli/terminal"
-	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/settings/options"
@@ -189,9 +188,6 @@ const failBelow = 0.5
 // are asked for and not in the samples.
 func (f *fold) write(result *Result, o Options) (unknown []sample.Text, err error) {
 	unknown = result.listUnknown(o.WhatIf)
-	if o.Format == FormatHTML {
-		result.drawn, result.step = f.pictures()
-	}
 	if o.Format != FormatTable || len(o.Explain)+len(o.WhatIf) == 0 {
 		return unknown, result.write(o.Out, &o)
 	}
@@ -274,9 +270,6 @@ type Result struct {
 	Partitions *partition.View `json:"partitions"`
 	// Notes are a Source's sentences about its reading.
 	Notes []string `json:"notes"`
-	// drawn are the keys that the HTML form draws, with their highest second of each step.
-	drawn []report.Key
-	step  time.Duration
 }
 
 // CandidateView is the view of a table under another partition key.

@@ -44,7 +44,7 @@ func (r *Result) report() *report.Report {
 	}
 	return report.OfFiles(report.Found{
 		Files: report.Files{Samples: r.Samples.Good, Bad: r.Samples.Bad, Unjudged: say.IntakeFailure(&r.Samples), Notes: r.notes()}, Made: time.Now(),
-		Incidents: detect.Incidents(r.Findings), Findings: r.Findings, Tables: r.Tables, Partitions: claimed, Gaps: r.Gaps, Keys: r.drawn, Step: r.step,
+		Incidents: detect.Incidents(r.Findings), Findings: r.Findings, Tables: r.Tables, Partitions: claimed, Gaps: r.Gaps,
 	})
 }
 

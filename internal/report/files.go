@@ -31,16 +31,13 @@ type Found struct {
 	// Partitions are of the table whose stream was read; nil if no ranges are claimed.
 	Partitions *partition.View
 	Gaps       []sample.Gap
-	// Keys are the keys to draw, with their highest second of each Step.
-	Keys []Key
-	Step time.Duration
 }
 
 // OfFiles returns the report about files, from their first second to their last.
 func OfFiles(f Found) *Report {
 	p := &Report{
 		Version: jsonVersion, Request: Request{Tables: []string{}}, Made: f.Made, Files: &f.Files,
-		Hot: []Incident{}, Warm: []Incident{}, Partitions: []partition.View{}, Silences: []Silence{}, Keys: f.Keys, Step: f.Step,
+		Hot: []Incident{}, Warm: []Incident{}, Partitions: []partition.View{}, Silences: []Silence{},
 		NotSeen: NotSeen{Problems: []collectorProblem{}, Gaps: []Gap{}, Coverage: []Coverage{}, Cut: []string{}},
 	}
 	for _, t := range f.Tables {

@@ -7,7 +7,6 @@ import (
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
-	"github.com/keyheat/keyheat/internal/web/heatmap"
 )
 
 // maxListed is how many rows of a kind a page for people has. JSON has all.
@@ -32,8 +31,6 @@ type page struct {
 	Partitions list[partitionsRow]
 	// PartitionTime tells of when their loads are.
 	PartitionTime string
-	Heats         []heat
-	Legend        []heatmap.Swatch
 	Stopped       string
 	Wrote         string
 	Problems      list[collectorProblem]
@@ -106,8 +103,6 @@ func (p *Report) page() page {
 	}
 	v.Top = v.Hot.Rows[:min(len(v.Hot.Rows), maxDetailed)]
 	v.WarmTop = v.Warm.Rows[:min(len(v.Warm.Rows), maxDetailed-len(v.Top))]
-	v.Heats = p.heats()
-	v.Legend = heatmap.Legend("")
 	p.addNotSeen(&v)
 	return v
 }

@@ -61,9 +61,6 @@ type Report struct {
 	// Partitions are of the tables whose ranges of partitions are claimed. Loads are of the
 	// period's last minute, or of all files, and splits of the period.
 	Partitions []partition.View `json:"partitions"`
-	// Keys are the keys that a report about files draws, and Step the length of their steps.
-	Keys []Key         `json:"-"`
-	Step time.Duration `json:"-"`
 	// NotSeen lists the unseen parts.
 	NotSeen NotSeen `json:"not_seen"`
 }
