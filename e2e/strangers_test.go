@@ -28,9 +28,8 @@ var strangers = flag.Int("faults.strangers", 0, "how many strangers TestFloodOfS
 
 const (
 	strangersFor = 30 * time.Second
-	// Whoever sends a request is answered within answerWithin, beside strangers, and they take at
-	// most strangersBytes.
-	answerWithin   = 5 * time.Second
+	// strangersBytes is the most memory that strangers take. Beside them, whoever sends a
+	// request is answered within answerWithin.
 	strangersBytes = 64 << 20
 )
 
