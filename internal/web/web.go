@@ -31,6 +31,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/docs"
+	"github.com/keyheat/keyheat/internal/daemon/turns"
 	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
@@ -39,7 +40,6 @@ import (
 	"github.com/keyheat/keyheat/internal/web/manual"
 	"github.com/keyheat/keyheat/internal/web/partitions"
 	"github.com/keyheat/keyheat/internal/web/status"
-	"github.com/keyheat/keyheat/internal/web/turns"
 	"github.com/keyheat/keyheat/store"
 )
 

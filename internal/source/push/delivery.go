@@ -105,6 +105,11 @@ func (s *Source) next(ctx context.Context, d *delivery) (*source.Move, *response
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.config.RespondWithin)
 	defer cancel()
+	end, err := s.lookups.Wait(ctx, d.user)
+	if err != nil {
+		return nil, new(unavailable("the store does not answer"))
+	}
+	defer end()
 	stored, err := s.store.Producer(ctx, d.producer, d.formerly)
 	if err != nil {
 		return nil, new(unavailable("the store does not answer"))

@@ -1,11 +1,17 @@
 package push_test
 
 import (
+	"context"
 	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/keyheat/keyheat/internal/source/push"
+	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/store"
 )
 
 // TestOneUsersNamesLockNobodyElseOut: a user has used up the names of producers. New ones of this
@@ -36,6 +42,56 @@ func TestOneUsersNamesLockNobodyElseOut(t *testing.T) {
 	sendAs("another/one", "p", 1, 200)
 	if n := countedIn(t, st); n != 9 {
 		t.Errorf("the store has %d samples, want 9", n)
+	}
+}
+
+// crowd is a store that holds the lookups of one user's producers until it is released.
+type crowd struct {
+	*store.Store
+	prefix  string
+	release chan struct{}
+	now     atomic.Int32
+	most    atomic.Int32
+}
+
+func (c *crowd) Producer(ctx context.Context, names ...string) (store.Position, error) {
+	if strings.HasPrefix(names[0], c.prefix) {
+		for now, most := c.now.Add(1), c.most.Load(); now > most && !c.most.CompareAndSwap(most, now); most = c.most.Load() {
+		}
+		defer c.now.Add(-1)
+		select {
+		case <-c.release:
+		case <-ctx.Done():
+			return store.Position{}, ctx.Err()
+		}
+	}
+	return c.Store.Producer(ctx, names...)
+}
+
+// TestOneUsersLookupsHoldNobodyElse: a user's many producers are looked up a few at a time, and
+// leave turns to another user's.
+func TestOneUsersLookupsHoldNobodyElse(t *testing.T) {
+	t.Parallel()
+	st := &crowd{Store: openStore(t, sqliteURL(t)), prefix: "user/noisy/", release: make(chan struct{})}
+	d := openDoorOn(t, st, st.Store, "one", push.Config{}, small)
+	var noisy sync.WaitGroup
+	for i := range 40 {
+		noisy.Go(func() {
+			if r, err := send(t.Context(), d.url, batch(1), append(numbered(fmt.Sprint("p", i), 1), "User", "noisy")...); err != nil || r.status != 200 {
+				t.Errorf("batch of p%d: %+v, %v", i, r, err)
+			}
+		})
+	}
+	await.Until(t, "the noisy user's producers are looked up", func() bool { return st.now.Load() == 16 })
+	for i := range 3 {
+		if r := mustSend(t, d.url, batch(1), append(numbered("p", i+1), "User", "quiet")...); r.status != 200 {
+			t.Errorf("the quiet user's batch %d: %+v", i+1, r)
+		}
+	}
+	close(st.release)
+	noisy.Wait()
+	if n := st.most.Load(); n != 16 {
+		t.Errorf("%d of one user's producers were looked up at once, want 16", n)
 	}
 }
 

@@ -51,6 +51,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/keyheat/keyheat/internal/daemon"
+	"github.com/keyheat/keyheat/internal/daemon/turns"
 	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/internal/source"
@@ -120,7 +121,13 @@ type Source struct {
 	// resting are producers whose batches are refused for a while.
 	resting map[string]rest
 	names   names
+	// lookups are the turns of users to look a producer up in the store.
+	lookups *turns.Turns
 }
+
+// lookupsAtOnce is how many producers are looked up at once, half of them of one user: another
+// user's do not wait behind the thousand new names of one.
+const lookupsAtOnce = 32
 
 // New returns a source. It asks producers to send again until Run is called. st may be nil
 // until [Source.SetStore].
@@ -133,6 +140,7 @@ func New(c Config, st Store, logger *slog.Logger) *Source {
 	for _, f := range []format.Format{format.Keyheat, format.Protobuf, format.OTLP} {
 		s.doors[f] = &door{source: s, name: doorPrefix + c.Instance + "/" + string(f)}
 	}
+	s.lookups = turns.New(lookupsAtOnce)
 	s.names = names{most: c.MaxNames, of: make(map[string]*nameRoom)}
 	s.meters = newMeters(s)
 	return s

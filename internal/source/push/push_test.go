@@ -101,6 +101,12 @@ func openDoor(t *testing.T, st *store.Store, instance string, settings push.Conf
 
 func openDoorWith(t *testing.T, st *store.Store, instance string, settings push.Config, geometry sketch.Config) *door {
 	t.Helper()
+	return openDoorOn(t, st, st, instance, settings, geometry)
+}
+
+// openDoorOn starts a collector that looks producers up elsewhere than it commits.
+func openDoorOn(t *testing.T, looked push.Store, st *store.Store, instance string, settings push.Config, geometry sketch.Config) *door {
+	t.Helper()
 	d := &door{store: &dying{Store: st}}
 	settings.Instance = instance
 	settings.ReleaseTimeout = cmp.Or(settings.ReleaseTimeout, time.Second)
@@ -108,7 +114,7 @@ func openDoorWith(t *testing.T, st *store.Store, instance string, settings push.
 		settings.NameRest = 10 * time.Millisecond
 	}
 	settings.User = func(ctx context.Context) string { user, _ := ctx.Value(userKey{}).(string); return user }
-	s := push.New(settings, st, quiet)
+	s := push.New(settings, looked, quiet)
 	c := collect.New(collect.Config{
 		Source: store.Push, Sketch: geometry, Shards: 2, CommitInterval: 20 * time.Millisecond, StopTimeout: settings.ReleaseTimeout / 10,
 		Decoder: func(partition string) collect.Decoder {

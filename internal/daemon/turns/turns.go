@@ -1,5 +1,5 @@
-// Package turns bounds how many pages and answers are loaded at once, for each client and for
-// all together. So a client with slow pages leaves connections to the database for the others.
+// Package turns bounds how many reads of the database run at once, for each client and for all
+// together. So a client with slow or many reads leaves connections for the others.
 package turns
 
 import (
@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Turns bounds what is loaded at once.
+// Turns bounds the reads that run at once.
 type Turns struct {
 	all  *semaphore.Weighted
 	each int64
@@ -17,18 +17,18 @@ type Turns struct {
 	of   map[string]*client
 }
 
-// client is one with loads that run or wait.
+// client is one with reads that run or wait.
 type client struct {
 	*semaphore.Weighted
-	loads int
+	reads int
 }
 
-// New returns turns for so many loads at once, half of them of one client.
+// New returns turns for so many reads at once, half of them of one client.
 func New(all int64) *Turns {
 	return &Turns{all: semaphore.NewWeighted(all), each: max(1, all/2), of: make(map[string]*client)}
 }
 
-// Wait waits until a client may load, and returns how its turn ends.
+// Wait waits until a client may read, and returns how its turn ends.
 func (t *Turns) Wait(ctx context.Context, name string) (end func(), err error) {
 	own := t.enter(name)
 	if err := own.Acquire(ctx, 1); err != nil {
@@ -55,15 +55,15 @@ func (t *Turns) enter(name string) *client {
 		own = &client{Weighted: semaphore.NewWeighted(t.each)}
 		t.of[name] = own
 	}
-	own.loads++
+	own.reads++
 	return own
 }
 
 func (t *Turns) leave(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if own := t.of[name]; own.loads > 1 {
-		own.loads--
+	if own := t.of[name]; own.reads > 1 {
+		own.reads--
 	} else {
 		delete(t.of, name)
 	}
