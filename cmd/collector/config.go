@@ -10,9 +10,9 @@ import (
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/settings/config"
-	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/internal/source/kafka"
+	"github.com/keyheat/keyheat/sample/format"
 	"github.com/keyheat/keyheat/sketch"
 )
 

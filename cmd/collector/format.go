@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/internal/collect"
-	"github.com/keyheat/keyheat/internal/settings/format"
+	"github.com/keyheat/keyheat/sample/format"
 )
 
 // topicForms are the formats of topics; the empty name stands for all other topics.

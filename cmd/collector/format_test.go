@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/format"
 )
 
 func TestEachTopicHasItsFormat(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/generate"
-	"github.com/keyheat/keyheat/internal/settings/format"
+	"github.com/keyheat/keyheat/sample/format"
 	"github.com/keyheat/keyheat/sample/kafkasink"
 )
 

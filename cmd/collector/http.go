@@ -11,8 +11,8 @@ import (
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
 	"github.com/keyheat/keyheat/internal/settings/config"
-	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source/push"
+	"github.com/keyheat/keyheat/sample/format"
 	"github.com/keyheat/keyheat/store"
 )
 

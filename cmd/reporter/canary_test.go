@@ -24,14 +24,14 @@ import (
 
 	"github.com/keyheat/keyheat/internal/cli"
 	collector "github.com/keyheat/keyheat/internal/collect"
-	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/settings/config"
-	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/internal/testsupport/port"
+	"github.com/keyheat/keyheat/rollup"
+	"github.com/keyheat/keyheat/sample/format"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
@@ -362,7 +362,7 @@ func dump(t *testing.T, url string, out *heard) {
 	})
 	column(`SELECT body FROM rollups`, func(r *sql.Rows) error {
 		var body []byte
-		var of heat.Rollup
+		var of rollup.Rollup
 		if err := r.Scan(&body); err != nil {
 			return err
 		}

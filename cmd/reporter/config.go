@@ -11,10 +11,10 @@ import (
 	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/judge"
-	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/judge/verdict"
 	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/internal/settings/tables"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -84,7 +84,7 @@ func (h *Heat) levels() map[string]*time.Duration {
 }
 
 func defaultHeat() (h Heat) {
-	for _, l := range heat.Table {
+	for _, l := range rollup.Table {
 		*h.levels()[l.Name] = l.Keep
 	}
 	return h
@@ -92,7 +92,7 @@ func defaultHeat() (h Heat) {
 
 func (h *Heat) rollups() map[int64]time.Duration {
 	all := make(map[int64]time.Duration)
-	for _, l := range heat.Table {
+	for _, l := range rollup.Table {
 		all[int64(l.Level)] = *h.levels()[l.Name]
 	}
 	return all
@@ -138,10 +138,10 @@ func (r Retention) check(f *config.Faults) {
 		time time.Duration
 		min  time.Duration
 	}
-	heats := make([]setting, len(heat.Table))
-	for i, l := range heat.Table {
+	heats := make([]setting, len(rollup.Table))
+	for i, l := range rollup.Table {
 		heats[i] = setting{"heat." + l.Name, *r.Heat.levels()[l.Name], 2 * time.Hour}
-		if l.Level == heat.TenSeconds {
+		if l.Level == rollup.TenSeconds {
 			heats[i].min = time.Hour
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"testing"
 
-	"github.com/keyheat/keyheat/internal/judge/heat"
+	"github.com/keyheat/keyheat/rollup"
 )
 
 // TestEachLevelHasARetention: a level of the heatmap without a setting would be kept for
@@ -12,15 +12,15 @@ import (
 func TestEachLevelHasARetention(t *testing.T) {
 	t.Parallel()
 	var h Heat
-	for _, l := range heat.Table {
+	for _, l := range rollup.Table {
 		if h.levels()[l.Name] == nil {
 			t.Fatalf("there is no setting retention.heat.%s", l.Name)
 		}
 	}
-	if len(h.levels()) != len(heat.Table) {
-		t.Errorf("%d settings are for %d levels", len(h.levels()), len(heat.Table))
+	if len(h.levels()) != len(rollup.Table) {
+		t.Errorf("%d settings are for %d levels", len(h.levels()), len(rollup.Table))
 	}
-	if h = defaultHeat(); !maps.Equal(h.rollups(), heat.Retention()) {
-		t.Errorf("the settings keep %v by default, want %v", h.rollups(), heat.Retention())
+	if h = defaultHeat(); !maps.Equal(h.rollups(), rollup.Retention()) {
+		t.Errorf("the settings keep %v by default, want %v", h.rollups(), rollup.Retention())
 	}
 }

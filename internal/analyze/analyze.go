@@ -27,10 +27,10 @@ import (
 	"github.com/keyheat/keyheat/internal/analyze/intake"
 	"github.com/keyheat/keyheat/internal/cli/terminal"
 	"github.com/keyheat/keyheat/internal/say"
-	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/internal/source/files"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/format"
 	"github.com/keyheat/keyheat/sample/mapped"
 )
 

@@ -22,8 +22,8 @@ import (
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/analyze/intake"
 	"github.com/keyheat/keyheat/internal/generate"
-	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/format"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

@@ -10,9 +10,9 @@ import (
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/analyze/intake"
 	"github.com/keyheat/keyheat/internal/say/wording"
-	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/format"
 	"github.com/keyheat/keyheat/sketch"
 )
 

@@ -11,10 +11,10 @@ import (
 	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
-	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/files"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/format"
 	"github.com/keyheat/keyheat/sketch"
 )
 

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -23,7 +23,7 @@ type sound struct {
 	Totals   []store.Total
 	Windows  []string
 	Notified []string
-	Heat     map[heat.Level][]string
+	Heat     map[rollup.Level][]string
 }
 
 func soundly(t *testing.T, s *store.Store) sound {

@@ -8,7 +8,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/pipeline"
 	"github.com/keyheat/keyheat/internal/judge/fold"
-	"github.com/keyheat/keyheat/internal/judge/heat"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -55,7 +55,7 @@ func (s *samples) count(h fold.Horizon, now time.Time) {
 // load returns the tables, and all of them together, with the pauses of the silent ones.
 // quietUntil is the operator's setting.
 func (s *samples) load(ctx context.Context, st sampleStore, silent time.Duration, quietUntil func(detect.Target, time.Time) time.Time) ([]pipeline.Table, error) {
-	rows, err := st.LastSamples(ctx, int64(heat.Minute))
+	rows, err := st.LastSamples(ctx, int64(rollup.Minute))
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (s *samples) loadPauses(ctx context.Context, st sampleStore, tables []pipel
 		}
 		from, to := t.Last.Truncate(time.Minute).Add(-usualTime), t.Last.Add(time.Second)
 		if t.Table == "" {
-			begins, err := st.RollupTimes(ctx, int64(heat.TenSeconds), from, to)
+			begins, err := st.RollupTimes(ctx, int64(rollup.TenSeconds), from, to)
 			if err != nil {
 				return err
 			}
@@ -129,7 +129,7 @@ func (s *samples) loadPauses(ctx context.Context, st sampleStore, tables []pipel
 		}
 		for _, target := range targets[t.Target] {
 			if len(queries) < maxPauses {
-				queries = append(queries, store.RollupQuery{Target: target, Level: int64(heat.TenSeconds), From: from, To: to})
+				queries = append(queries, store.RollupQuery{Target: target, Level: int64(rollup.TenSeconds), From: from, To: to})
 				of = append(of, t)
 			}
 		}

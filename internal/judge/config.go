@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect/board"
-	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/judge/verdict"
 	"github.com/keyheat/keyheat/internal/settings/options"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -59,7 +59,7 @@ func (c Config) withDefaults() Config {
 	c.Options = options.OrDefault(c.Options, defaults.Options)
 	c = options.OrDefault(c, defaults)
 	if c.Retention.Rollups == nil {
-		c.Retention.Rollups = heat.Retention()
+		c.Retention.Rollups = rollup.Retention()
 	}
 	c.Read.Bytes = cmp.Or(c.Read.Bytes, LimitsOf(c.Memory).ReadBytes)
 	return c

@@ -8,7 +8,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/daemon"
-	"github.com/keyheat/keyheat/internal/judge/heat"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -57,10 +57,10 @@ func (m *foundMeasures) count(all []store.IncidentCount) {
 // measure shows the minutes among written roll-ups.
 func (m *foundMeasures) measure(written []store.Rollup) error {
 	for _, row := range written {
-		if heat.Level(row.Level) != heat.Minute || row.Begins.Before(m.minutes[row.Target]) || !m.admit(row.Target, row.Begins) {
+		if rollup.Level(row.Level) != rollup.Minute || row.Begins.Before(m.minutes[row.Target]) || !m.admit(row.Target, row.Begins) {
 			continue
 		}
-		var r heat.Rollup
+		var r rollup.Rollup
 		if err := r.UnmarshalBinary(row.Body); err != nil {
 			return fmt.Errorf("roll-up of %s: %w", row.Name(), err)
 		}
@@ -107,7 +107,7 @@ func (m *foundMeasures) coverDimension(t sample.Target, dimension string, share 
 
 // forget takes the metrics of tables and indexes away whose newest minute is old.
 func (m *foundMeasures) forget(now time.Time) {
-	old := now.Add(-measuredFor - heat.Minute.Duration())
+	old := now.Add(-measuredFor - rollup.Minute.Duration())
 	for t, begins := range m.minutes {
 		if begins.Before(old) {
 			delete(m.minutes, t)

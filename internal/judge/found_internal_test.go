@@ -12,21 +12,21 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/internal/daemon"
-	"github.com/keyheat/keyheat/internal/judge/heat"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
 
-// rollup is a minute of a table with two keys, the hotter one at a load of write units.
-func rollup(t *testing.T, table string, begins time.Time, wcu sample.Milli, refused int64) store.Rollup {
+// newRollup is a minute of a table with two keys, the hotter one at a load of write units.
+func newRollup(t *testing.T, table string, begins time.Time, wcu sample.Milli, refused int64) store.Rollup {
 	t.Helper()
-	side := func(v sample.Milli) heat.Side {
-		return heat.Side{Max: sampling.Interval{Value: v, Low: v, High: v}, Sum: v}
+	side := func(v sample.Milli) rollup.Side {
+		return rollup.Side{Max: sampling.Interval{Value: v, Low: v, High: v}, Sum: v}
 	}
-	r := heat.Rollup{
-		Seconds: 60, Total: heat.Total{Requests: 100, ThrottledRequests: refused, Load: sketch.Load{Write: wcu + 1000}},
-		Keys: []heat.Key{
+	r := rollup.Rollup{
+		Seconds: 60, Total: rollup.Total{Requests: 100, ThrottledRequests: refused, Load: sketch.Load{Write: wcu + 1000}},
+		Keys: []rollup.Key{
 			{Key: sample.KeyString("cool"), Seconds: 1, Write: side(1000)},
 			{Key: sample.KeyString("hot"), Seconds: 1, Write: side(wcu)},
 		},
@@ -35,7 +35,7 @@ func rollup(t *testing.T, table string, begins time.Time, wcu sample.Milli, refu
 	if err != nil {
 		t.Fatal(err)
 	}
-	return store.Rollup{Target: sample.Target{Table: table}, Level: int64(heat.Minute), Begins: begins, Body: body}
+	return store.Rollup{Target: sample.Target{Table: table}, Level: int64(rollup.Minute), Begins: begins, Body: body}
 }
 
 // shown are the metrics of what was found, as text.
@@ -76,8 +76,8 @@ func TestFoundMetrics(t *testing.T) {
 
 	m.count([]store.IncidentCount{{State: "firing", Severity: "critical", Cause: "hot_key", Incidents: 2}})
 	if err := m.measure([]store.Rollup{
-		rollup(t, "orders", noon, 1_500_000, 25), rollup(t, "orders", noon.Add(-time.Minute), 9_000_000, 0), // the older minute is late
-		{Level: int64(heat.TenSeconds), Target: sample.Target{Table: "others"}},
+		newRollup(t, "orders", noon, 1_500_000, 25), newRollup(t, "orders", noon.Add(-time.Minute), 9_000_000, 0), // the older minute is late
+		{Level: int64(rollup.TenSeconds), Target: sample.Target{Table: "others"}},
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestFoundMetricsAreBounded(t *testing.T) {
 	set := daemon.NewMetrics("report", nil)
 	m := newFoundMeasures(set)
 	for i := range maxMeasuredTables + 7 {
-		if err := m.measure([]store.Rollup{rollup(t, fmt.Sprint("table ", i), noon, 1000, 0)}); err != nil {
+		if err := m.measure([]store.Rollup{newRollup(t, fmt.Sprint("table ", i), noon, 1000, 0)}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/judge/fold"
-	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/judge/verdict"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/store"
 )
 
 // loadHeat loads where the judge before has left off.
 func loadHeat(ctx context.Context, st Store, s *verdict.State) error {
-	spans, err := st.RollupSpans(ctx, nil, heat.Lengths)
+	spans, err := st.RollupSpans(ctx, nil, rollup.Lengths)
 	if err != nil {
 		return err
 	}

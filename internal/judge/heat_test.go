@@ -13,22 +13,22 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/judge"
-	"github.com/keyheat/keyheat/internal/judge/heat"
 	wait "github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
 // heatOf is what is stored of a table's heat: by level and bucket each key's seconds,
 // highest second and sum, in write units.
-func heatOf(t *testing.T, s *store.Store) map[heat.Level][]string {
+func heatOf(t *testing.T, s *store.Store) map[rollup.Level][]string {
 	t.Helper()
-	all := make(map[heat.Level][]string)
-	for _, l := range heat.Levels {
+	all := make(map[rollup.Level][]string)
+	for _, l := range rollup.Levels {
 		rows, err := s.Rollups(t.Context(), store.RollupQuery{Target: sample.Target{Table: table}, Level: int64(l), Limit: 10_000})
 		must(t, err)
 		for _, row := range rows {
-			var r heat.Rollup
+			var r rollup.Rollup
 			must(t, r.UnmarshalBinary(row.Body))
 			for _, k := range r.Keys {
 				all[l] = append(all[l], fmt.Sprintf("%d %s %d %d %d", row.Begins.Unix(), k.Key.Text, k.Seconds, k.Write.Max.Value/1000, k.Write.Sum/1000))
@@ -40,14 +40,14 @@ func heatOf(t *testing.T, s *store.Store) map[heat.Level][]string {
 }
 
 // oracle adds up loads by bucket and key, of buckets that are over at a second.
-func oracle(start time.Time, loads []load, over int) map[heat.Level][]string {
+func oracle(start time.Time, loads []load, over int) map[rollup.Level][]string {
 	type cell struct {
 		begins int64
 		key    string
 	}
 	end := start.Add(time.Duration(over) * time.Second).Unix()
-	all := make(map[heat.Level][]string)
-	for _, l := range heat.Levels {
+	all := make(map[rollup.Level][]string)
+	for _, l := range rollup.Levels {
 		cells := make(map[cell]map[int]int)
 		for _, x := range loads {
 			second := start.Add(time.Duration(x.second) * time.Second).Unix()
@@ -144,9 +144,9 @@ func TestRollupsAreWhatAMapAddsUp(t *testing.T) {
 	}
 }
 
-func equalHeat(t *testing.T, at int, got, want map[heat.Level][]string) {
+func equalHeat(t *testing.T, at int, got, want map[rollup.Level][]string) {
 	t.Helper()
-	for _, l := range heat.Levels {
+	for _, l := range rollup.Levels {
 		if !slices.Equal(got[l], want[l]) {
 			missing := slices.DeleteFunc(slices.Clone(want[l]), func(s string) bool { return slices.Contains(got[l], s) })
 			extra := slices.DeleteFunc(slices.Clone(got[l]), func(s string) bool { return slices.Contains(want[l], s) })

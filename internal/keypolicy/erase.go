@@ -12,7 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/keyheat/keyheat/internal/judge/heat"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/shardkey"
 	"github.com/keyheat/keyheat/sketch"
@@ -167,7 +167,7 @@ func (keys *Eraser) Window(body []byte) (erased []byte, was bool, err error) {
 
 // Rollup implements store.Eraser.
 func (keys *Eraser) Rollup(body []byte) (erased []byte, was bool, err error) {
-	var r heat.Rollup
+	var r rollup.Rollup
 	if err := r.UnmarshalBinary(body); err != nil {
 		return nil, false, err
 	}

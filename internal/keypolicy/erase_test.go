@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/keypolicy"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/shardkey"
 	"github.com/keyheat/keyheat/sketch"
@@ -179,7 +179,7 @@ func TestRollups(t *testing.T) {
 		{Hash: 3, Key: sample.KeyString("user#1"), Low: sketch.Load{Write: 100_000}},
 		{Hash: 4, Key: sample.Key{Type: sample.TypeNumber, Text: "7"}, Low: sketch.Load{Write: 100_000}},
 	}}
-	body, err := heat.OfSecond(&w, true).MarshalBinary()
+	body, err := rollup.OfSecond(&w, true).MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestRollups(t *testing.T) {
 	if err != nil || !was {
 		t.Fatal(was, err)
 	}
-	var r heat.Rollup
+	var r rollup.Rollup
 	if err := r.UnmarshalBinary(erased); err != nil {
 		t.Fatal(err)
 	}

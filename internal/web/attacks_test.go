@@ -11,8 +11,8 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/judge/heat"
 	attack "github.com/keyheat/keyheat/internal/testsupport/hostile"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
@@ -120,14 +120,14 @@ func TestNoHeatShowsATextRaw(t *testing.T) {
 	for n := range uint64(9) {
 		w.Keys = append(w.Keys, sketch.KeyLoad{Hash: n + 1, Key: sample.KeyString(m.Text()), Low: sketch.Load{Write: 1_500_000}})
 	}
-	body, err := heat.OfSecond(w, true).MarshalBinary()
+	body, err := rollup.OfSecond(w, true).MarshalBinary()
 	must(t, err)
 	l, ok, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
 	if err != nil || !ok {
 		t.Fatalf("lease: %t, %v", ok, err)
 	}
 	at := time.Now().Add(-time.Minute).Truncate(10 * time.Second)
-	must(t, s.Judge(t.Context(), l, store.Judgement{Rollups: []store.Rollup{{Target: w.Target, Level: int64(heat.TenSeconds), Begins: at, Body: body}}}))
+	must(t, s.Judge(t.Context(), l, store.Judgement{Rollups: []store.Rollup{{Target: w.Target, Level: int64(rollup.TenSeconds), Begins: at, Body: body}}}))
 	address := serve(t, s) + "/api/v1/heat?" + url.Values{"table": {w.Table}}.Encode()
 	text, _ := get(t, address+"&span=1h", http.StatusOK)
 	if wrong := attack.Fault(text); wrong != "" || !strings.Contains(text, "evil.example") {

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
@@ -57,9 +57,9 @@ func heated(t *testing.T, start time.Time, seconds int, tell story, unseen func(
 	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	var j store.Judgement
-	parts := make(map[heat.Level]map[int64]*heat.Rollup)
-	for _, l := range heat.Levels {
-		parts[l] = make(map[int64]*heat.Rollup)
+	parts := make(map[rollup.Level]map[int64]*rollup.Rollup)
+	for _, l := range rollup.Levels {
+		parts[l] = make(map[int64]*rollup.Rollup)
 	}
 	minutes := make(map[int64]uint64)
 	for second := range seconds {
@@ -77,15 +77,15 @@ func heated(t *testing.T, start time.Time, seconds int, tell story, unseen func(
 			must(t, err)
 			j.Windows = append(j.Windows, store.Window{Target: orders, Second: at, Complete: true, Body: body})
 		}
-		for _, l := range heat.Levels {
+		for _, l := range rollup.Levels {
 			begins := l.Begin(at.Unix())
 			if begins+int64(l) > start.Unix()+int64(seconds) {
 				continue // not over
 			}
 			if parts[l][begins] == nil {
-				parts[l][begins] = &heat.Rollup{}
+				parts[l][begins] = &rollup.Rollup{}
 			}
-			parts[l][begins].Add(heat.OfSecond(w, true))
+			parts[l][begins].Add(rollup.OfSecond(w, true))
 		}
 	}
 	for l, buckets := range parts {

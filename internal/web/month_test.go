@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/testsupport/cputime"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
@@ -154,7 +154,7 @@ func (w *writer) flush() {
 // history writes all parts of the history before a time that are as long as days.
 func (w *writer) history(end time.Time, days time.Duration) {
 	keep := store.DefaultRetention()
-	kept := heat.Retention()
+	kept := rollup.Retention()
 	for n := range *monthTables {
 		at := sample.Target{Table: tableName(n)}
 		windows, rollups := w.bodies(at)
@@ -165,7 +165,7 @@ func (w *writer) history(end time.Time, days time.Duration) {
 			})
 			w.full()
 		}
-		for _, level := range heat.Levels {
+		for _, level := range rollup.Levels {
 			for n := range int(min(days, kept[int64(level)]) / (time.Duration(level) * time.Second)) {
 				begins := level.Begin(end.Unix() - int64(n+1)*int64(level))
 				w.j.Rollups = append(w.j.Rollups, store.Rollup{Target: at, Level: int64(level), Begins: time.Unix(begins, 0), Body: rollups[n%len(rollups)]})
@@ -207,7 +207,7 @@ func (w *writer) bodies(at sample.Target) (windows, rollups [][]byte) {
 		body, err := second.MarshalBinary()
 		must(w.t, err)
 		windows = append(windows, body)
-		body, err = heat.OfSecond(second, true).MarshalBinary()
+		body, err = rollup.OfSecond(second, true).MarshalBinary()
 		must(w.t, err)
 		rollups = append(rollups, body)
 	}

@@ -19,8 +19,8 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/incident/silence"
-	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/web"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
@@ -85,13 +85,13 @@ func rollUp(t *testing.T, s *store.Store) {
 		{Hash: 1, Key: sample.KeyString("a"), Low: sketch.Load{Write: 1_500_000}, Throttled: sketch.Load{Write: 300_000}},
 		{Hash: 2, Key: sample.KeyString("b"), Low: sketch.Load{Write: 700_000}},
 	}}
-	body, err := heat.OfSecond(w, true).MarshalBinary()
+	body, err := rollup.OfSecond(w, true).MarshalBinary()
 	must(t, err)
 	l, ok, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
 	if err != nil || !ok {
 		t.Fatalf("lease: %t, %v", ok, err)
 	}
-	must(t, s.Judge(t.Context(), l, store.Judgement{Rollups: []store.Rollup{{Target: w.Target, Level: int64(heat.TenSeconds), Begins: at, Body: body}}}))
+	must(t, s.Judge(t.Context(), l, store.Judgement{Rollups: []store.Rollup{{Target: w.Target, Level: int64(rollup.TenSeconds), Begins: at, Body: body}}}))
 }
 
 // call sends a request as an operator, and holds it and its answer to the description.

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/internal/web/overview"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
@@ -234,9 +234,9 @@ func TestCalmIsProven(t *testing.T) {
 		if wcu == 0 {
 			continue
 		}
-		body, err := heat.OfSecond(&sketch.Window{Target: target, Keys: []sketch.KeyLoad{{Hash: 1, Key: sample.KeyString(table + "#1"), Low: sketch.Load{Write: sample.Milli(1000 * wcu)}}}}, true).MarshalBinary()
+		body, err := rollup.OfSecond(&sketch.Window{Target: target, Keys: []sketch.KeyLoad{{Hash: 1, Key: sample.KeyString(table + "#1"), Low: sketch.Load{Write: sample.Milli(1000 * wcu)}}}}, true).MarshalBinary()
 		must(t, err)
-		j.Rollups = append(j.Rollups, store.Rollup{Target: target, Level: int64(heat.TenSeconds), Begins: end.Add(-10 * time.Second), Body: body})
+		j.Rollups = append(j.Rollups, store.Rollup{Target: target, Level: int64(rollup.TenSeconds), Begins: end.Add(-10 * time.Second), Body: body})
 		j.Windows = append(j.Windows, store.Window{Target: target, Second: end.Add(-5 * time.Second), Requests: 3000, ThrottledRequests: 600})
 	}
 	l, ok, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)

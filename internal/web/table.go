@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web/cursor"
@@ -16,6 +15,7 @@ import (
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/partitions"
 	"github.com/keyheat/keyheat/internal/web/status"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -61,7 +61,7 @@ func (s *Site) tables(ctx context.Context) ([]tableTotals, error) {
 	if now.Writers, err = s.store.Writers(ctx); err != nil {
 		return nil, err
 	}
-	last, err := s.store.LastSamples(ctx, int64(heat.Minute))
+	last, err := s.store.LastSamples(ctx, int64(rollup.Minute))
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,6 @@ import (
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/docs"
 	"github.com/keyheat/keyheat/internal/daemon/turns"
-	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
@@ -40,6 +39,7 @@ import (
 	"github.com/keyheat/keyheat/internal/web/manual"
 	"github.com/keyheat/keyheat/internal/web/partitions"
 	"github.com/keyheat/keyheat/internal/web/status"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -127,7 +127,7 @@ var functions = template.FuncMap{
 
 	"tablelink": tableLink, "findingslink": findingsLink, "place": wording.Owner,
 	"distinct": say.DistinctKeys, "period": period, "summarise": summarise,
-	"heatlink": heatLink, "findingheat": findingHeatLink, "step": func(seconds int64) string { return heat.Level(seconds).String() }, "legend": heatmap.Legend, "steps": heatmap.Steps, "uncoloured": heatmap.ColourStart,
+	"heatlink": heatLink, "findingheat": findingHeatLink, "step": func(seconds int64) string { return rollup.Level(seconds).String() }, "legend": heatmap.Legend, "steps": heatmap.Steps, "uncoloured": heatmap.ColourStart,
 	"clip":           func(text string) string { return wording.Shorten(text, shownKey) },
 	"state":          func(s detect.State) string { return stateWords[s] },
 	"imperative":     func(f detect.Finding, s detect.Step) string { return say.Imperative(&f, &s) },

@@ -64,7 +64,7 @@ layer test support (either, siblings): internal/testsupport
 `
 
 // allowedImport is a line of the map.
-const allowedImport = "allow internal/analyze -> internal/settings/format: files hold samples\n"
+const allowedImport = "allow internal/analyze -> sample/format: files hold samples\n"
 
 const limits = `
 -- detect/limits.go --
@@ -122,9 +122,9 @@ func TestRules(t *testing.T) {
 		{"and these are known", "only store -> samples: rows have no meaning\n" + imports("store", "sample"), nil},
 		{"only, of an unknown layer", "only shop -> samples: none\n" + imports("store", "sample"), []string{"layers.txt:10: write"}},
 		{"adapters across", imports("internal/web", "internal/alert"), []string{`internal/web: imports internal/alert: two packages of the layer "adapters"`}},
-		{"a declared import across", allowedImport + imports("internal/analyze", "internal/settings/format"), nil},
+		{"a declared import across", allowedImport + imports("internal/analyze", "sample/format"), nil},
 		{"a declaration that nothing needs", allowedImport + imports("internal/analyze", "sample"),
-			[]string{"layers.txt: internal/analyze does not import internal/settings/format"}},
+			[]string{"layers.txt: internal/analyze does not import sample/format"}},
 		{"a child may know its parent", imports("internal/generate/sink", "internal/generate"), nil},
 		{"an adapter may be made of others below it", imports("internal/judge", "internal/judge/fold"), nil},
 		{"but these may not know each other", imports("internal/judge/a", "internal/judge/b"), []string{"two packages of the layer"}},

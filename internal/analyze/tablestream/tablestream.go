@@ -19,11 +19,11 @@ import (
 	"github.com/keyheat/keyheat/internal/aws/catalog"
 	"github.com/keyheat/keyheat/internal/cli/terminal"
 	"github.com/keyheat/keyheat/internal/say/wording"
-	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/shards/streams"
+	"github.com/keyheat/keyheat/sample/format"
 )
 
 // Options selects the stream, and how to read it.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/judge/heat"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -15,14 +15,14 @@ import (
 // Bucket is a level's bucket of a target; Begins is in Unix seconds.
 type Bucket struct {
 	sample.Target
-	Level  heat.Level
+	Level  rollup.Level
 	Begins int64
 }
 
 func (b Bucket) end() int64 { return b.Begins + int64(b.Level) }
 
 // enclosing returns the bucket of a level that holds this one.
-func (b Bucket) enclosing(level heat.Level) Bucket {
+func (b Bucket) enclosing(level rollup.Level) Bucket {
 	return Bucket{b.Target, level, level.Begin(b.Begins)}
 }
 
@@ -32,7 +32,7 @@ func (b Bucket) compare(o Bucket) int {
 
 // openTen are the seconds of a bucket of the lowest level, until it is written.
 type openTen struct {
-	seconds [heat.TenSeconds]*heat.Rollup // nil where there is none
+	seconds [rollup.TenSeconds]*rollup.Rollup // nil where there is none
 	writers writers
 }
 
@@ -43,7 +43,7 @@ const maxOpenTens = 16 << 10
 // level is a target's buckets of one level.
 type level struct {
 	sample.Target
-	heat.Level
+	rollup.Level
 }
 
 // Heat holds the unwritten roll-ups. Ten-second roll-ups are made of the seconds in
@@ -58,9 +58,9 @@ type Heat struct {
 	newest map[level]int64
 	// due and its order are the next writing, stored the stored rows of it and of its
 	// parts.
-	due    map[Bucket]*heat.Rollup
+	due    map[Bucket]*rollup.Rollup
 	order  []Bucket
-	stored map[Bucket]*heat.Rollup
+	stored map[Bucket]*rollup.Rollup
 }
 
 // NewHeat returns no open roll-ups; spans are the stored spans. [Heat.UnfinishedRollups]
@@ -68,7 +68,7 @@ type Heat struct {
 func NewHeat(spans []store.RollupSpan) *Heat {
 	h := &Heat{open: make(map[Bucket]*openTen), changed: make(map[Bucket]bool), newest: make(map[level]int64)}
 	for _, s := range spans {
-		h.newest[level{s.Target, heat.Level(s.Level)}] = s.Newest.Unix()
+		h.newest[level{s.Target, rollup.Level(s.Level)}] = s.Newest.Unix()
 	}
 	return h
 }
@@ -77,11 +77,11 @@ func NewHeat(spans []store.RollupSpan) *Heat {
 // because it was not over.
 func (h *Heat) UnfinishedRollups() (all []store.RollupQuery) {
 	for at, newest := range h.newest {
-		i := slices.Index(heat.Levels, at.Level)
-		if i < 0 || i+1 == len(heat.Levels) {
+		i := slices.Index(rollup.Levels, at.Level)
+		if i < 0 || i+1 == len(rollup.Levels) {
 			continue
 		}
-		above := heat.Levels[i+1]
+		above := rollup.Levels[i+1]
 		var from time.Time
 		if written, any := h.newest[level{at.Target, above}]; any {
 			if written == above.Begin(newest) {
@@ -100,14 +100,14 @@ func (h *Heat) UnfinishedRollups() (all []store.RollupQuery) {
 // Finish has the level above of stored roll-ups written when it is over.
 func (h *Heat) Finish(rows []store.Rollup) {
 	for _, row := range rows {
-		h.change(Bucket{row.Target, heat.Level(row.Level), row.Begins.Unix()})
+		h.change(Bucket{row.Target, rollup.Level(row.Level), row.Begins.Unix()})
 	}
 }
 
 // change marks the bucket above one that is written.
 func (h *Heat) change(b Bucket) {
-	if i := slices.Index(heat.Levels, b.Level); i+1 < len(heat.Levels) {
-		h.changed[b.enclosing(heat.Levels[i+1])] = true
+	if i := slices.Index(rollup.Levels, b.Level); i+1 < len(rollup.Levels) {
+		h.changed[b.enclosing(rollup.Levels[i+1])] = true
 	}
 }
 
@@ -128,7 +128,7 @@ func (h *Heat) Missing(closing []Instant, newest func(sample.Target) (int64, boo
 }
 
 func tenOf(at Instant) Bucket {
-	return Bucket{at.Target, heat.TenSeconds, heat.TenSeconds.Begin(at.Second)}
+	return Bucket{at.Target, rollup.TenSeconds, rollup.TenSeconds.Begin(at.Second)}
 }
 
 // Reopen takes the stored seconds of a bucket into memory.
@@ -138,7 +138,7 @@ func (h *Heat) Reopen(b Bucket, rows []store.Window) error {
 		if err != nil {
 			return err
 		}
-		h.openBucket(b).seconds[row.Second.Unix()-b.Begins] = heat.OfSecond(&w, row.Complete)
+		h.openBucket(b).seconds[row.Second.Unix()-b.Begins] = rollup.OfSecond(&w, row.Complete)
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func (h *Heat) Observe(at Instant, w *OpenWindow, hz Horizon) {
 	b := tenOf(at)
 	o := h.openBucket(b)
 	_, complete := hz.IsOver(at.Second)
-	o.seconds[at.Second-b.Begins] = heat.OfSecond(&w.Window, complete)
+	o.seconds[at.Second-b.Begins] = rollup.OfSecond(&w.Window, complete)
 	for _, held := range w.writers {
 		if held.unsaved != 0 {
 			o.writers.writer(held.name).wait(held.unsaved)
@@ -168,16 +168,16 @@ func (h *Heat) Observe(at Instant, w *OpenWindow, hz Horizon) {
 // MissingRollups chooses the next writing, and returns queries of the rows it needs: the
 // roll-ups that it replaces, and its parts.
 func (h *Heat) MissingRollups(hz Horizon) (all []store.RollupQuery) {
-	h.due, h.order, h.stored = make(map[Bucket]*heat.Rollup), nil, make(map[Bucket]*heat.Rollup)
+	h.due, h.order, h.stored = make(map[Bucket]*rollup.Rollup), nil, make(map[Bucket]*rollup.Rollup)
 	for b := range h.open {
 		if h.isDue(b, hz) || len(h.open) > maxOpenTens {
 			h.due[b] = nil
 		}
 	}
 	changed := maps.Clone(h.changed)
-	for i, l := range heat.Levels {
+	for i, l := range rollup.Levels {
 		for b := range h.due {
-			if i > 0 && b.Level == heat.Levels[i-1] {
+			if i > 0 && b.Level == rollup.Levels[i-1] {
 				changed[b.enclosing(l)] = true
 			}
 		}
@@ -214,9 +214,9 @@ func (h *Heat) isDue(b Bucket, hz Horizon) bool {
 // does not stop for a picture.
 func (h *Heat) SetStored(rows []store.Rollup) {
 	for _, row := range rows {
-		var r heat.Rollup
+		var r rollup.Rollup
 		if err := r.UnmarshalBinary(row.Body); err == nil {
-			h.stored[Bucket{row.Target, heat.Level(row.Level), row.Begins.Unix()}] = &r
+			h.stored[Bucket{row.Target, rollup.Level(row.Level), row.Begins.Unix()}] = &r
 		}
 	}
 }
@@ -242,9 +242,9 @@ func (h *Heat) Rows() ([]store.Rollup, error) {
 }
 
 // make adds up the parts of a bucket, in the order of time.
-func (h *Heat) make(b Bucket) *heat.Rollup {
-	sum := &heat.Rollup{}
-	if b.Level == heat.TenSeconds {
+func (h *Heat) make(b Bucket) *rollup.Rollup {
+	sum := &rollup.Rollup{}
+	if b.Level == rollup.TenSeconds {
 		for _, second := range h.open[b].seconds {
 			if second != nil {
 				sum.Add(second)

@@ -11,10 +11,10 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/settings/config"
-	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/internal/testsupport/reference"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/format"
 	"github.com/keyheat/keyheat/shardkey"
 )
 

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/sample/format"
 )
 
 // delivery is a batch on its way to the store. It goes on when its request ends.

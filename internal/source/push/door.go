@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/sample/format"
 )
 
 // attendEvery is how often a door looks for commits, and moves its watermark on.

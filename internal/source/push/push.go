@@ -52,9 +52,9 @@ import (
 
 	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/daemon/turns"
-	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/sample/format"
 	"github.com/keyheat/keyheat/store"
 )
 

@@ -24,10 +24,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/keyheat/keyheat/internal/collect"
-	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/source/push"
 	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/format"
 	"github.com/keyheat/keyheat/sample/samplepb"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"

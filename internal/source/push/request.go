@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/settings/format"
+	"github.com/keyheat/keyheat/sample/format"
 )
 
 // The headers of a numbered batch.

@@ -13,8 +13,8 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/format"
 )
 
 const typeJSON, typeProtobuf = "application/json", "application/x-protobuf"

@@ -13,9 +13,9 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/internal/web"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
@@ -80,10 +80,10 @@ func TestCalm(t *testing.T) {
 		document, err := json.Marshal(detect.Table{Target: target})
 		must(t, err)
 		key := sample.KeyString("customer#" + strings.Repeat(fmt.Sprint(n), 30))
-		body, err := heat.OfSecond(&sketch.Window{Target: target, Keys: []sketch.KeyLoad{{Hash: 1, Key: key, Low: sketch.Load{Write: sample.Milli(3400 * (n + 1))}}}}, true).MarshalBinary()
+		body, err := rollup.OfSecond(&sketch.Window{Target: target, Keys: []sketch.KeyLoad{{Hash: 1, Key: key, Low: sketch.Load{Write: sample.Milli(3400 * (n + 1))}}}}, true).MarshalBinary()
 		must(t, err)
 		j.Views = append(j.Views, store.TargetDocument{Target: target, Document: document})
-		j.Rollups = append(j.Rollups, store.Rollup{Target: target, Level: int64(heat.TenSeconds), Begins: end.Add(-10 * time.Second), Body: body})
+		j.Rollups = append(j.Rollups, store.Rollup{Target: target, Level: int64(rollup.TenSeconds), Begins: end.Add(-10 * time.Second), Body: body})
 		j.Windows = append(j.Windows, store.Window{Target: target, Second: end.Add(-5 * time.Second), Requests: 12345})
 	}
 	l, ok, err := s.AcquireLease(t.Context(), "judge", "test", time.Hour)

@@ -13,8 +13,8 @@ import (
 	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/detect/keydesign"
 	"github.com/keyheat/keyheat/detect/partition"
-	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/web"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/position"
 	"github.com/keyheat/keyheat/sketch"
@@ -45,7 +45,7 @@ type world struct {
 	start  time.Time
 	// second is how many seconds were told, and parts the roll-ups of 10 seconds so far.
 	second int
-	rolled map[sample.Target]map[int64]*heat.Rollup
+	rolled map[sample.Target]map[int64]*rollup.Rollup
 	known  map[string]string
 }
 
@@ -57,7 +57,7 @@ func newWorld(t *testing.T, hot int) *world {
 	t.Cleanup(func() { _ = s.Close() })
 	w := &world{
 		store: s, board: board.New(board.Options{}), census: keydesign.NewCensus(), start: time.Now().Add(-90 * time.Second).Truncate(time.Second),
-		rolled: make(map[sample.Target]map[int64]*heat.Rollup), known: make(map[string]string),
+		rolled: make(map[sample.Target]map[int64]*rollup.Rollup), known: make(map[string]string),
 	}
 	var ok bool
 	if w.lease, ok, err = s.AcquireLease(t.Context(), "judge", "test", time.Hour); err != nil || !ok {
@@ -143,7 +143,7 @@ func (w *world) tell(t *testing.T, seconds, hot int) {
 		for begins, r := range buckets {
 			body, err := r.MarshalBinary()
 			must(t, err)
-			j.Rollups = append(j.Rollups, store.Rollup{Target: target, Level: int64(heat.TenSeconds), Begins: time.Unix(begins, 0), Body: body})
+			j.Rollups = append(j.Rollups, store.Rollup{Target: target, Level: int64(rollup.TenSeconds), Begins: time.Unix(begins, 0), Body: body})
 		}
 	}
 	w.board.Settle(w.start.Unix()+int64(w.second), true)
@@ -181,13 +181,13 @@ func (w *world) remember(t *testing.T, ago time.Duration) {
 
 func (w *world) roll(win *sketch.Window) {
 	if w.rolled[win.Target] == nil {
-		w.rolled[win.Target] = make(map[int64]*heat.Rollup)
+		w.rolled[win.Target] = make(map[int64]*rollup.Rollup)
 	}
-	begins := heat.TenSeconds.Begin(win.Second)
+	begins := rollup.TenSeconds.Begin(win.Second)
 	if w.rolled[win.Target][begins] == nil {
-		w.rolled[win.Target][begins] = new(heat.Rollup)
+		w.rolled[win.Target][begins] = new(rollup.Rollup)
 	}
-	w.rolled[win.Target][begins].Add(heat.OfSecond(win, true))
+	w.rolled[win.Target][begins].Add(rollup.OfSecond(win, true))
 }
 
 // divide stores a map of a table's eight partitions, of which the third was split off the

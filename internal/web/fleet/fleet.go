@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/web/cursor"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -195,19 +195,19 @@ func loadRows(ctx context.Context, st *store.Store, now time.Time) (rows []Row, 
 
 // addNow adds the hottest keys of the last counted seconds, and returns the end of these.
 func addNow(ctx context.Context, st *store.Store, row func(sample.Target) *Row, now time.Time) (end time.Time, err error) {
-	spans, err := st.RollupSpans(ctx, nil, []int64{int64(heat.TenSeconds)})
+	spans, err := st.RollupSpans(ctx, nil, []int64{int64(rollup.TenSeconds)})
 	if err != nil {
 		return end, err
 	}
 	for _, s := range spans {
-		if until := s.Newest.Add(heat.TenSeconds.Duration()); until.After(end) {
+		if until := s.Newest.Add(rollup.TenSeconds.Duration()); until.After(end) {
 			end = until
 		}
 	}
 	if now.Sub(end) > stale {
 		return now, nil
 	}
-	rollups, err := st.Heat(ctx, store.HeatQuery{Level: int64(heat.TenSeconds), From: end.Add(-lately)})
+	rollups, err := st.Heat(ctx, store.HeatQuery{Level: int64(rollup.TenSeconds), From: end.Add(-lately)})
 	if err != nil {
 		return end, err
 	}

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/internal/web/fleet"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
@@ -52,8 +52,8 @@ func judge(t testing.TB, s *store.Store, j store.Judgement) {
 	must(t, s.ReleaseLease(t.Context(), l))
 }
 
-// rollup is of keys with so many write units in their highest second.
-func rollup(t testing.TB, table string, level heat.Level, at time.Time, loads map[string]int) store.Rollup {
+// newRollup is of keys with so many write units in their highest second.
+func newRollup(t testing.TB, table string, level rollup.Level, at time.Time, loads map[string]int) store.Rollup {
 	t.Helper()
 	w := &sketch.Window{Target: sample.Target{Table: table}, Unseen: sketch.Load{Write: 5_000}}
 	for key, wcu := range loads {
@@ -67,7 +67,7 @@ func rollup(t testing.TB, table string, level heat.Level, at time.Time, loads ma
 		}
 		return 1
 	})
-	body, err := heat.OfSecond(w, true).MarshalBinary()
+	body, err := rollup.OfSecond(w, true).MarshalBinary()
 	must(t, err)
 	return store.Rollup{Target: w.Target, Level: int64(level), Begins: at, Body: body}
 }
@@ -116,10 +116,10 @@ func TestRows(t *testing.T) {
 	judge(t, s, store.Judgement{
 		Seen: seen(30),
 		Rollups: []store.Rollup{
-			rollup(t, "hot", heat.TenSeconds, tens.Add(-10*time.Second), map[string]int{"user#2": 400}),
-			rollup(t, "hot", heat.TenSeconds, tens, map[string]int{"user#1": 1500, "user#2": 100}),
-			rollup(t, "was", heat.Minute, earlier, map[string]int{"user#3": 1200}), rollup(t, "was", heat.TenSeconds, earlier, map[string]int{"user#3": 1200}),
-			rollup(t, "cool", heat.TenSeconds, tens, nil),
+			newRollup(t, "hot", rollup.TenSeconds, tens.Add(-10*time.Second), map[string]int{"user#2": 400}),
+			newRollup(t, "hot", rollup.TenSeconds, tens, map[string]int{"user#1": 1500, "user#2": 100}),
+			newRollup(t, "was", rollup.Minute, earlier, map[string]int{"user#3": 1200}), newRollup(t, "was", rollup.TenSeconds, earlier, map[string]int{"user#3": 1200}),
+			newRollup(t, "cool", rollup.TenSeconds, tens, nil),
 		},
 		Views: []store.TargetDocument{
 			view("hot", detect.Table{CloudWatch: &detect.TableCloudWatch{Write: &share}}), view("dark", detect.Table{}),
@@ -190,7 +190,7 @@ func TestPages(t *testing.T) {
 		var j store.Judgement
 		for n := from; n < to; n++ {
 			table := fmt.Sprintf("table-%03d", n)
-			j.Rollups = append(j.Rollups, rollup(t, table, heat.TenSeconds, at, map[string]int{"a": 100 + n/2}))
+			j.Rollups = append(j.Rollups, newRollup(t, table, rollup.TenSeconds, at, map[string]int{"a": 100 + n/2}))
 			j.Windows = append(j.Windows, store.Window{Target: sample.Target{Table: table}, Second: at, Requests: 100, ThrottledRequests: int64(n % 3)})
 		}
 		judge(t, s, j)
@@ -246,18 +246,18 @@ func TestPages(t *testing.T) {
 func BenchmarkLoad(b *testing.B) {
 	s := open(b)
 	loads := make(map[string]int)
-	for i := range heat.Keys {
+	for i := range rollup.Keys {
 		loads[fmt.Sprintf("TENANT#%04d#ORDER#2026-%02d", 37*i, i%12)] = 100 + i
 	}
 	var j store.Judgement
 	for n := range 100 {
-		r := rollup(b, fmt.Sprintf("table-%03d", n), heat.Minute, now, loads)
+		r := newRollup(b, fmt.Sprintf("table-%03d", n), rollup.Minute, now, loads)
 		for i := range 60 {
 			r.Begins = now.Truncate(time.Minute).Add(-time.Duration(i) * time.Minute)
 			j.Rollups = append(j.Rollups, r)
 		}
 		for i := range 18 {
-			r.Level, r.Begins = int64(heat.TenSeconds), now.Add(-time.Duration(i+1)*10*time.Second)
+			r.Level, r.Begins = int64(rollup.TenSeconds), now.Add(-time.Duration(i+1)*10*time.Second)
 			j.Rollups = append(j.Rollups, r)
 		}
 		for i := range 300 {

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -43,7 +43,7 @@ func loadOpen(ctx context.Context, st *store.Store, r heatmap.Range) (rows []Row
 	for _, v := range views {
 		open[v.Target] = 0
 	}
-	spans, err := st.RollupSpans(ctx, nil, []int64{int64(heat.Levels[0]), int64(heat.Levels[len(heat.Levels)-1])})
+	spans, err := st.RollupSpans(ctx, nil, []int64{int64(rollup.Levels[0]), int64(rollup.Levels[len(rollup.Levels)-1])})
 	if err != nil {
 		return nil, err
 	}

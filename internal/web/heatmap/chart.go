@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -125,7 +125,7 @@ func newChart(m, earlier *Map, r Range) *Chart {
 		Left: fmt.Sprint(left), Right: fmt.Sprint(right), Bottom: fmt.Sprint(bottom),
 	}
 	if m.Step > 1 {
-		c.Title = "Load of the key, " + m.Unit + " in the highest second of each cell of " + heat.Level(m.Step).String()
+		c.Title = "Load of the key, " + m.Unit + " in the highest second of each cell of " + rollup.Level(m.Step).String()
 	}
 	l := layout{m: m, from: m.From, most: most, second: float64(right-left) / float64(int64(max(len(m.Seen), fewest))*m.Step)}
 	c.Limit = pixel(l.y(m.Limit))

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect/partition"
-	"github.com/keyheat/keyheat/internal/judge/heat"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
@@ -51,7 +51,7 @@ const (
 	minSpan = 10 * time.Second
 	// DefaultRows and maxRows are how many keys a map has.
 	DefaultRows = 30
-	maxRows     = heat.Keys
+	maxRows     = rollup.Keys
 )
 
 // Query chooses a map.
@@ -99,8 +99,8 @@ type Map struct {
 	Partitions []Band `json:"partitions"`
 
 	// Total is the load of the table or index, and Seconds how many seconds it is of.
-	Total   heat.Total `json:"-"`
-	Seconds int64      `json:"-"`
+	Total   rollup.Total `json:"-"`
+	Seconds int64        `json:"-"`
 
 	sort string
 }
@@ -141,7 +141,7 @@ type Cell struct {
 	// Seconds is in how many seconds the key had load.
 	Seconds int64
 	// Reasons has a bit for each of [Map.Reasons].
-	Reasons heat.Reasons
+	Reasons rollup.Reasons
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -202,7 +202,7 @@ func loadKey(ctx context.Context, st *store.Store, q Query, key sample.Key) (*Ma
 		return nil, err
 	}
 	for _, r := range columns {
-		r.Keys = slices.DeleteFunc(r.Keys, func(k heat.Key) bool {
+		r.Keys = slices.DeleteFunc(r.Keys, func(k rollup.Key) bool {
 			same := k.Key == key || k.Cut && k.Key.Type == key.Type && strings.HasPrefix(key.Text, k.Key.Text)
 			return !same
 		})
@@ -212,8 +212,8 @@ func loadKey(ctx context.Context, st *store.Store, q Query, key sample.Key) (*Ma
 }
 
 // load returns a map without rows, and the roll-ups of its rows.
-func load(ctx context.Context, st *store.Store, q Query) (m *Map, columns map[int64]*heat.Rollup, err error) {
-	m = &Map{Target: q.Target, Reasons: heat.Reasons(1<<sample.ThrottleReasons - 1).Words(), Partitions: []Band{}}
+func load(ctx context.Context, st *store.Store, q Query) (m *Map, columns map[int64]*rollup.Rollup, err error) {
+	m = &Map{Target: q.Target, Reasons: rollup.Reasons(1<<sample.ThrottleReasons - 1).Words(), Partitions: []Band{}}
 	k, err := loadKept(ctx, st, q)
 	if err != nil {
 		return nil, nil, err
@@ -242,19 +242,19 @@ func load(ctx context.Context, st *store.Store, q Query) (m *Map, columns map[in
 type kept struct {
 	// first is the first of each level; of 1, the seconds, from an hour before the query
 	// on. end is the end of the last.
-	first map[heat.Level]time.Time
+	first map[rollup.Level]time.Time
 	end   int64
 }
 
 func loadKept(ctx context.Context, st *store.Store, q Query) (k kept, err error) {
-	spans, err := st.RollupSpans(ctx, &q.Target, heat.Lengths)
+	spans, err := st.RollupSpans(ctx, &q.Target, rollup.Lengths)
 	if err != nil {
 		return k, err
 	}
-	k.first = make(map[heat.Level]time.Time)
+	k.first = make(map[rollup.Level]time.Time)
 	for _, s := range spans {
-		k.first[heat.Level(s.Level)] = s.First
-		if s.Level == int64(heat.TenSeconds) {
+		k.first[rollup.Level(s.Level)] = s.First
+		if s.Level == int64(rollup.TenSeconds) {
 			k.end = s.Newest.Unix() + s.Level
 		}
 	}
@@ -272,9 +272,9 @@ func loadKept(ctx context.Context, st *store.Store, q Query) (k kept, err error)
 
 // chooseStep returns the shortest step that has no more than MaxColumns, and whose data
 // of the query's time are not pruned: pruned data would look cold.
-func (k kept) chooseStep(q Query) heat.Level {
-	var fitting []heat.Level
-	for _, l := range append([]heat.Level{1}, heat.Levels...) {
+func (k kept) chooseStep(q Query) rollup.Level {
+	var fitting []rollup.Level
+	for _, l := range append([]rollup.Level{1}, rollup.Levels...) {
 		if q.To.Sub(q.From) <= MaxColumns*l.Duration() {
 			fitting = append(fitting, l)
 		}
@@ -294,12 +294,12 @@ func (k kept) chooseStep(q Query) heat.Level {
 
 // reaches reports whether the stored data of a level reach back to a time, or to the
 // beginning of all.
-func (k kept) reaches(l heat.Level, from time.Time) bool {
+func (k kept) reaches(l rollup.Level, from time.Time) bool {
 	first, any := k.first[l]
 	if !any || !first.After(from) {
 		return any
 	}
-	for _, above := range heat.Levels {
+	for _, above := range rollup.Levels {
 		if begins, any := k.first[above]; any && above > l && !first.Before(begins.Add(above.Duration())) {
 			return false
 		}
@@ -315,7 +315,7 @@ type loader struct {
 }
 
 // load returns the roll-ups of a level from one second to another, by their beginning.
-func (l loader) load(ctx context.Context, step heat.Level, from, to int64) (map[int64]*heat.Rollup, error) {
+func (l loader) load(ctx context.Context, step rollup.Level, from, to int64) (map[int64]*rollup.Rollup, error) {
 	if step == 1 {
 		return l.seconds(ctx, from, to)
 	}
@@ -325,10 +325,10 @@ func (l loader) load(ctx context.Context, step heat.Level, from, to int64) (map[
 	if err != nil {
 		return nil, err
 	}
-	all := make(map[int64]*heat.Rollup, len(rows))
+	all := make(map[int64]*rollup.Rollup, len(rows))
 	next := from
 	for _, row := range rows {
-		r := new(heat.Rollup)
+		r := new(rollup.Rollup)
 		if err := r.UnmarshalBinary(row.Body); err != nil {
 			return nil, fmt.Errorf("stored roll-up of %s at %s: %w", l.target.Name(), row.Begins, err)
 		}
@@ -344,7 +344,7 @@ const behind = 40
 
 // addUnfinished adds the newest buckets from the levels below, because a bucket is
 // written only when it is over.
-func (l loader) addUnfinished(ctx context.Context, step heat.Level, from, to int64, all map[int64]*heat.Rollup) error {
+func (l loader) addUnfinished(ctx context.Context, step rollup.Level, from, to int64, all map[int64]*rollup.Rollup) error {
 	if from >= to {
 		return nil
 	}
@@ -359,25 +359,25 @@ func (l loader) addUnfinished(ctx context.Context, step heat.Level, from, to int
 		}
 		at := step.Begin(begins)
 		if all[at] == nil {
-			all[at] = new(heat.Rollup)
+			all[at] = new(rollup.Rollup)
 		}
 		all[at].Add(part)
 	}
 	return nil
 }
 
-func (l loader) seconds(ctx context.Context, from, to int64) (map[int64]*heat.Rollup, error) {
+func (l loader) seconds(ctx context.Context, from, to int64) (map[int64]*rollup.Rollup, error) {
 	rows, err := l.Windows(ctx, store.WindowQuery{Target: l.target, From: time.Unix(from, 0), To: time.Unix(to, 0)})
 	if err != nil {
 		return nil, err
 	}
-	all := make(map[int64]*heat.Rollup, len(rows))
+	all := make(map[int64]*rollup.Rollup, len(rows))
 	for _, row := range rows {
 		var w sketch.Window
 		if err := w.UnmarshalBinary(row.Body); err != nil {
 			return nil, fmt.Errorf("stored window of %s at %s: %w", l.target.Name(), row.Second, err)
 		}
-		all[row.Second.Unix()] = heat.OfSecond(&w, row.Complete)
+		all[row.Second.Unix()] = rollup.OfSecond(&w, row.Complete)
 	}
 	return all, nil
 }

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
@@ -68,10 +68,10 @@ func fill(b *testing.B, s *store.Store, at sample.Target, end time.Time) {
 			b.Fatal(err)
 		}
 		j.Windows = append(j.Windows, store.Window{Target: at, Second: end.Add(-time.Duration(n) * time.Second), Complete: true, Body: body})
-		if body, err = heat.OfSecond(w, true).MarshalBinary(); err != nil {
+		if body, err = rollup.OfSecond(w, true).MarshalBinary(); err != nil {
 			b.Fatal(err)
 		}
-		for _, l := range heat.Levels {
+		for _, l := range rollup.Levels {
 			begins := l.Begin(end.Unix() - n*int64(l))
 			j.Rollups = append(j.Rollups, store.Rollup{Target: at, Level: int64(l), Begins: time.Unix(begins, 0), Body: body})
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/judge/heat"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/shardkey"
 	"github.com/keyheat/keyheat/store"
@@ -36,7 +36,7 @@ const (
 	ofPrefix
 )
 
-func (m *Map) layHotter(columns map[int64]*heat.Rollup) {
+func (m *Map) layHotter(columns map[int64]*rollup.Rollup) {
 	utilization := func() float64 {
 		if len(m.Rows) == 0 {
 			return 0
@@ -54,7 +54,7 @@ func (m *Map) layHotter(columns map[int64]*heat.Rollup) {
 	m.lay(columns, Write)
 }
 
-func (m *Map) lay(columns map[int64]*heat.Rollup, what string) {
+func (m *Map) lay(columns map[int64]*rollup.Rollup, what string) {
 	m.What, m.Unit, m.Limit, m.Unlisted = what, "WCU", detect.Units(detect.PartitionWrite), 0
 	switch what {
 	case Read:
@@ -84,7 +84,7 @@ func (m *Map) lay(columns map[int64]*heat.Rollup, what string) {
 }
 
 // put adds a key's cell to its line. The cells of a column come one after another.
-func (m *Map) put(lines map[identity]*line, k *heat.Key, c Cell) {
+func (m *Map) put(lines map[identity]*line, k *rollup.Key, c Cell) {
 	id, group := m.rowOf(k)
 	l := lines[id]
 	if l == nil {
@@ -105,7 +105,7 @@ func (m *Map) put(lines map[identity]*line, k *heat.Key, c Cell) {
 	l.Cells = append(l.Cells, c)
 }
 
-func (m *Map) rowOf(k *heat.Key) (identity, group) {
+func (m *Map) rowOf(k *rollup.Key) (identity, group) {
 	base, shard := baseOf(k.Key.Text)
 	prefix := ""
 	if m.sort == ByPrefix && k.Key.Type == sample.TypeString {
@@ -177,7 +177,7 @@ func baseOf(name string) (string, bool) {
 	return p.Base + p.Tail, true
 }
 
-func (m *Map) cell(column int, k *heat.Key) Cell {
+func (m *Map) cell(column int, k *rollup.Key) Cell {
 	c := Cell{Column: column, Seconds: k.Seconds, Reasons: k.Reasons}
 	s := k.Write
 	switch m.What {
@@ -197,7 +197,7 @@ func (m *Map) cell(column int, k *heat.Key) Cell {
 	return c
 }
 
-func (m *Map) addRest(columns map[int64]*heat.Rollup) {
+func (m *Map) addRest(columns map[int64]*rollup.Rollup) {
 	m.Rest = []*float64{}
 	if m.What == Throttled {
 		return

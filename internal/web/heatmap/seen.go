@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/judge/heat"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -70,7 +70,7 @@ func (c countedTime) isBefore(at time.Time) bool { return c.first.IsZero() || at
 // written when the minute is over.
 func (c countedTime) isDecided(minute time.Time) bool { return !minute.After(c.last) }
 
-func (l loader) seenSeconds(ctx context.Context, m *Map, columns map[int64]*heat.Rollup) ([]int64, error) {
+func (l loader) seenSeconds(ctx context.Context, m *Map, columns map[int64]*rollup.Rollup) ([]int64, error) {
 	counted, err := loadCounted(ctx, l.Store, m.From, m.To)
 	if err != nil {
 		return nil, err

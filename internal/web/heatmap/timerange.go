@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/settings/options"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -164,7 +164,7 @@ func LatestRange(ctx context.Context, st *store.Store, of sample.Target, now tim
 	if end := time.Unix(k.end, 0).UTC(); !end.After(r.From) {
 		r.From, r.To = end.Add(-defaultSpan), end
 	}
-	first, level := k.first[heat.TenSeconds], heat.TenSeconds
+	first, level := k.first[rollup.TenSeconds], rollup.TenSeconds
 	if first.IsZero() {
 		first, level = k.first[1], 1
 	}

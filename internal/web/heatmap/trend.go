@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -20,7 +20,7 @@ type TrendSpan struct {
 	// Name is the time in words, Step the level of the roll-ups, Steps how many of them a
 	// cell has, and Cells how many cells there are.
 	Name  string
-	Step  heat.Level
+	Step  rollup.Level
 	Steps int
 	Cells int
 	clock string
@@ -30,8 +30,8 @@ type TrendSpan struct {
 
 // The spans: an hour for what lasts, and a quarter for what has just begun.
 var (
-	TrendHour    = TrendSpan{Name: "Last hour", Step: heat.Minute, Steps: 1, Cells: 60, clock: "15:04"}
-	TrendQuarter = TrendSpan{Name: "Last 15 minutes", Step: heat.TenSeconds, Steps: 1, Cells: 90, clock: time.TimeOnly}
+	TrendHour    = TrendSpan{Name: "Last hour", Step: rollup.Minute, Steps: 1, Cells: 60, clock: "15:04"}
+	TrendQuarter = TrendSpan{Name: "Last 15 minutes", Step: rollup.TenSeconds, Steps: 1, Cells: 90, clock: time.TimeOnly}
 )
 
 const maxCells = 60
@@ -41,19 +41,19 @@ func (s TrendSpan) cell() time.Duration { return time.Duration(s.Steps) * s.Step
 // NewTrendSpan returns the cells of a range: of the shortest roll-ups that are few enough,
 // and are still kept.
 func NewTrendSpan(ctx context.Context, st *store.Store, r Range, now time.Time) (TrendSpan, error) {
-	spans, err := st.RollupSpans(ctx, nil, heat.Lengths)
+	spans, err := st.RollupSpans(ctx, nil, rollup.Lengths)
 	if err != nil {
 		return TrendSpan{}, err
 	}
-	k := kept{first: make(map[heat.Level]time.Time)}
+	k := kept{first: make(map[rollup.Level]time.Time)}
 	for _, s := range spans {
-		if first, known := k.first[heat.Level(s.Level)]; !known || s.First.Before(first) {
-			k.first[heat.Level(s.Level)] = s.First
+		if first, known := k.first[rollup.Level(s.Level)]; !known || s.First.Before(first) {
+			k.first[rollup.Level(s.Level)] = s.First
 		}
 	}
-	longest := heat.Levels[len(heat.Levels)-1]
+	longest := rollup.Levels[len(rollup.Levels)-1]
 	span := TrendSpan{Name: "This time", Step: longest, Steps: 1, clock: "15:04", past: now.Sub(r.To) > longest.Duration()}
-	for _, l := range heat.Levels {
+	for _, l := range rollup.Levels {
 		if r.To.Sub(r.From) <= maxCells*l.Duration() && k.reaches(l, r.From) {
 			span.Step = l
 			break
@@ -67,7 +67,7 @@ func NewTrendSpan(ctx context.Context, st *store.Store, r Range, now time.Time) 
 	switch {
 	case r.To.Sub(r.From) > 24*time.Hour:
 		span.clock = "2 Jan 15:04"
-	case span.Step == heat.TenSeconds:
+	case span.Step == rollup.TenSeconds:
 		span.clock = time.TimeOnly
 	}
 	return span, nil
@@ -124,7 +124,7 @@ type Recent struct {
 	// Peak is the highest second; nil where no key was hot enough to be listed.
 	Peak *Peak
 	// Total is the load of the table or index, if the subject is none of its keys.
-	Total heat.Total
+	Total rollup.Total
 	// Counted reports that a second of this time was counted.
 	Counted bool
 }
@@ -133,19 +133,19 @@ type trendLine struct {
 	TrendSubject
 	cells []trendCell
 	peak  *Peak
-	total heat.Total
+	total rollup.Total
 	// rolled are the roll-ups that were added.
 	rolled map[bucket]bool
 }
 
 type bucket struct {
-	level  heat.Level
+	level  rollup.Level
 	begins int64
 }
 
 // isRolled reports whether a roll-up of a longer time holds this one.
 func (l *trendLine) isRolled(s store.Rollup) bool {
-	return slices.ContainsFunc(heat.Levels, func(level heat.Level) bool {
+	return slices.ContainsFunc(rollup.Levels, func(level rollup.Level) bool {
 		return int64(level) > s.Level && l.rolled[bucket{level, level.Begin(s.Begins.Unix())}]
 	})
 }
@@ -171,7 +171,7 @@ func LoadTrends(ctx context.Context, st *store.Store, span TrendSpan, of []Trend
 		at[subject.Target] = append(at[subject.Target], &lines[i])
 	}
 	q := store.HeatQuery{Of: slices.SortedFunc(maps.Keys(at), sample.Target.Compare), From: from, To: to}
-	for level := span.Step; level >= heat.TenSeconds; level = level.PartLevel() {
+	for level := span.Step; level >= rollup.TenSeconds; level = level.PartLevel() {
 		q.Level = int64(level)
 		stored, err := st.Heat(ctx, q)
 		if err != nil {
@@ -219,23 +219,23 @@ func (s TrendSpan) isMissed(counted countedTime, begins, end time.Time) bool {
 
 // addPeak adds a roll-up to a cell of the lines of its table.
 func addPeak(lines []*trendLine, s store.Rollup, n int) error {
-	var r *heat.Rollup // read whole where a line is about one key
+	var r *rollup.Rollup // read whole where a line is about one key
 	for _, l := range lines {
 		if l.isRolled(s) {
 			continue
 		}
-		l.rolled[bucket{heat.Level(s.Level), s.Begins.Unix()}] = true
+		l.rolled[bucket{rollup.Level(s.Level), s.Begins.Unix()}] = true
 		c := &l.cells[n]
 		c.load = true
 		var peak *Peak
 		var err error
 		switch {
 		case l.Key == sample.Key{}:
-			var rollup heat.Rollup
+			var rollup rollup.Rollup
 			peak, rollup, err = HottestKey(s)
 			l.total = l.total.Plus(rollup.Total)
 		case r == nil:
-			r = new(heat.Rollup)
+			r = new(rollup.Rollup)
 			err = wrapRollup(s, r.UnmarshalBinary(s.Body))
 		}
 		if err != nil {
@@ -256,7 +256,7 @@ func addPeak(lines []*trendLine, s store.Rollup, n int) error {
 }
 
 // find returns the key's highest second; nil where the roll-up does not list it.
-func (l *trendLine) find(r *heat.Rollup, s store.Rollup) *Peak {
+func (l *trendLine) find(r *rollup.Rollup, s store.Rollup) *Peak {
 	for i := range r.Keys {
 		k := &r.Keys[i]
 		if k.Key != l.Key && !(k.Cut && k.Key.Type == l.Key.Type && strings.HasPrefix(l.Key.Text, k.Key.Text)) {
@@ -273,8 +273,8 @@ func (l *trendLine) find(r *heat.Rollup, s store.Rollup) *Peak {
 
 // HottestKey returns the hottest key of a stored roll-up, nil if none is listed, and the
 // roll-up without its other keys.
-func HottestKey(s store.Rollup) (*Peak, heat.Rollup, error) {
-	r, err := heat.Peek(s.Body)
+func HottestKey(s store.Rollup) (*Peak, rollup.Rollup, error) {
+	r, err := rollup.Peek(s.Body)
 	if err != nil || len(r.Keys) == 0 {
 		return nil, r, wrapRollup(s, err)
 	}
@@ -286,7 +286,7 @@ func HottestKey(s store.Rollup) (*Peak, heat.Rollup, error) {
 
 // UnlistedShare returns the highest possible load of an unlisted key, as a share of a
 // partition's limit.
-func UnlistedShare(r heat.Rollup) float64 {
+func UnlistedShare(r rollup.Rollup) float64 {
 	return max(detect.Ratio(float64(r.Unlisted.Write), float64(detect.PartitionWrite)), detect.Ratio(float64(r.Unlisted.Read), float64(detect.PartitionRead)))
 }
 

@@ -14,9 +14,9 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/pipeline"
 	"github.com/keyheat/keyheat/internal/incident/silence"
-	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -108,7 +108,7 @@ func Load(ctx context.Context, st *store.Store, receivers []string) (s Status, e
 // loadSamples finds the newest samples, and the one that is furthest ahead of the database's
 // clock.
 func (s *Status) loadSamples(ctx context.Context, st *store.Store) error {
-	rows, err := st.LastSamples(ctx, int64(heat.Minute))
+	rows, err := st.LastSamples(ctx, int64(rollup.Minute))
 	s.Samples = make(map[sample.Target]time.Time, len(rows))
 	ahead := s.Clock.Add(store.MaxAhead)
 	for i, r := range rows {

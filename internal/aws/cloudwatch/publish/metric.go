@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/judge/heat"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -62,7 +62,7 @@ type minute struct {
 }
 
 func (m *minute) add(stored store.Rollup) error {
-	var r heat.Rollup
+	var r rollup.Rollup
 	if err := r.UnmarshalBinary(stored.Body); err != nil {
 		return fmt.Errorf("stored roll-up of %s at %s: %w", stored.Name(), stored.Begins, err)
 	}

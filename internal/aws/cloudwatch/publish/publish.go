@@ -17,8 +17,8 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/daemon"
-	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/settings/options"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -155,7 +155,7 @@ func (p *Publisher) load(ctx context.Context, at time.Time) (map[sample.Target]*
 		}
 		return all[target]
 	}
-	rollups, err := p.store.Heat(ctx, store.HeatQuery{Level: int64(heat.Minute), From: at, To: at.Add(time.Minute)})
+	rollups, err := p.store.Heat(ctx, store.HeatQuery{Level: int64(rollup.Minute), From: at, To: at.Add(time.Minute)})
 	if err != nil {
 		return nil, err
 	}

@@ -14,8 +14,8 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/aws/cloudwatch/publish"
-	"github.com/keyheat/keyheat/internal/judge/heat"
 	"github.com/keyheat/keyheat/internal/testsupport/cloudwatchtest"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
@@ -65,9 +65,9 @@ func world(t *testing.T, from time.Time) *clocked {
 				}
 				w.Keys = append(w.Keys, sketch.KeyLoad{Hash: uint64(k + 1), Key: sample.KeyString(fmt.Sprint("key-", k)), Requests: 1, Low: sketch.Load{Write: sample.Milli(1000 * wcu)}})
 			}
-			body, err := heat.OfSecond(w, true).MarshalBinary()
+			body, err := rollup.OfSecond(w, true).MarshalBinary()
 			must(t, err)
-			j.Rollups = append(j.Rollups, store.Rollup{Target: of, Level: int64(heat.Minute), Begins: at, Body: body})
+			j.Rollups = append(j.Rollups, store.Rollup{Target: of, Level: int64(rollup.Minute), Begins: at, Body: body})
 		}
 	}
 	document, err := json.Marshal(detect.Table{Target: orders, CloudWatch: &detect.TableCloudWatch{Write: &detect.Figure{Value: 0.34, Low: 0.3, High: 0.4}}})
@@ -230,9 +230,9 @@ func TestManyTables(t *testing.T) {
 	var j store.Judgement
 	for n := range 400 {
 		w := &sketch.Window{Keys: []sketch.KeyLoad{{Hash: 1, Key: sample.KeyString("k"), Requests: 1, Low: sketch.Load{Write: 1000}}}}
-		body, err := heat.OfSecond(w, true).MarshalBinary()
+		body, err := rollup.OfSecond(w, true).MarshalBinary()
 		must(t, err)
-		j.Rollups = append(j.Rollups, store.Rollup{Target: sample.Target{Table: fmt.Sprintf("table-%03d", n)}, Level: int64(heat.Minute), Begins: from, Body: body})
+		j.Rollups = append(j.Rollups, store.Rollup{Target: sample.Target{Table: fmt.Sprintf("table-%03d", n)}, Level: int64(rollup.Minute), Begins: from, Body: body})
 	}
 	l, ok, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
 	if err != nil || !ok {

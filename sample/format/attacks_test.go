@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/format"
 )
 
 // heard is what a decoder hands out.

@@ -1,4 +1,4 @@
-package heat_test
+package rollup_test
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/keyheat/keyheat/internal/judge/heat"
+	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -46,21 +46,21 @@ func TestHighestSecondsAreExact(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	highest, sums := make(map[string]int), make(map[string]int)
-	hour := &heat.Rollup{}
+	hour := &rollup.Rollup{}
 	for range 6 {
-		minute := &heat.Rollup{}
+		minute := &rollup.Rollup{}
 		for range 6 {
-			ten := &heat.Rollup{}
+			ten := &rollup.Rollup{}
 			for range 10 {
 				loads := make(map[string]int)
 				for range 300 {
-					key := fmt.Sprintf("key %d", random.IntN(3*heat.Keys))
+					key := fmt.Sprintf("key %d", random.IntN(3*rollup.Keys))
 					loads[key] = 1 + random.IntN(2000)
 				}
 				for key, wcu := range loads {
 					highest[key], sums[key] = max(highest[key], wcu), sums[key]+wcu
 				}
-				ten.Add(heat.OfSecond(second(loads), true))
+				ten.Add(rollup.OfSecond(second(loads), true))
 			}
 			ten.Trim()
 			minute.Add(ten)
@@ -69,7 +69,7 @@ func TestHighestSecondsAreExact(t *testing.T) {
 		hour.Add(minute)
 	}
 	hour.Trim()
-	if len(hour.Keys) != heat.Keys || hour.Seconds != 360 {
+	if len(hour.Keys) != rollup.Keys || hour.Seconds != 360 {
 		t.Fatalf("%d keys of %d seconds", len(hour.Keys), hour.Seconds)
 	}
 	listed := make(map[string]bool)
@@ -97,13 +97,13 @@ func TestAKeyThatIsCut(t *testing.T) {
 	cut.Keys[0].Key.Text, cut.Keys[0].Cut = long[:32], true
 	other := second(map[string]int{long + "other": 30})
 	other.Keys[0].Key.Text, other.Keys[0].Cut = long[:32], true
-	r := heat.OfSecond(cut, true)
-	r.Add(heat.OfSecond(other, true))
-	r.Add(heat.OfSecond(whole, true))
+	r := rollup.OfSecond(cut, true)
+	r.Add(rollup.OfSecond(other, true))
+	r.Add(rollup.OfSecond(whole, true))
 	if len(r.Keys) != 2 {
 		t.Fatalf("%d keys, want 2: %+v", len(r.Keys), r.Keys)
 	}
-	i := slices.IndexFunc(r.Keys, func(k heat.Key) bool { return !k.Cut })
+	i := slices.IndexFunc(r.Keys, func(k rollup.Key) bool { return !k.Cut })
 	if i < 0 || r.Keys[i].Key.Text != long || r.Keys[i].Write.Sum != 930_000 || r.Keys[i].Seconds != 2 {
 		t.Errorf("the key is %+v", r.Keys)
 	}
@@ -119,7 +119,7 @@ func TestThrottledKeysHaveReasons(t *testing.T) {
 			w.Keys[i].Evidence.Refused[sample.KeyRange] = 3
 		}
 	}
-	r := heat.OfSecond(w, false)
+	r := rollup.OfSecond(w, false)
 	if r.Incomplete != 1 || r.Keys[0].Write.Throttled != 1_000_000 || !slices.Equal(r.Keys[0].Reasons.Words(), []string{"KeyRangeThroughputExceeded"}) || len(r.Keys[1].Reasons.Words()) != 0 {
 		t.Errorf("%+v", r)
 	}
@@ -128,9 +128,9 @@ func TestThrottledKeysHaveReasons(t *testing.T) {
 // TestRaise: neither of two roll-ups of one bucket is lost, and nothing counts twice.
 func TestRaise(t *testing.T) {
 	t.Parallel()
-	before := heat.OfSecond(second(map[string]int{"a": 900, "b": 50}), true)
-	before.Add(heat.OfSecond(second(map[string]int{"a": 100}), true))
-	after := heat.OfSecond(second(map[string]int{"a": 100, "c": 70}), true)
+	before := rollup.OfSecond(second(map[string]int{"a": 900, "b": 50}), true)
+	before.Add(rollup.OfSecond(second(map[string]int{"a": 100}), true))
+	after := rollup.OfSecond(second(map[string]int{"a": 100, "c": 70}), true)
 	after.Raise(before)
 	var got []string
 	for _, k := range after.Keys {
@@ -142,18 +142,18 @@ func TestRaise(t *testing.T) {
 }
 
 // busy is a roll-up of many keys of about 25 bytes.
-func busy(n int) *heat.Rollup {
+func busy(n int) *rollup.Rollup {
 	random := rand.New(rand.NewPCG(3, 4))
 	loads := make(map[string]int)
 	for len(loads) < n {
 		loads[fmt.Sprintf("TENANT#%04d#ORDER#2026-%02d", random.IntN(10_000), random.IntN(12))] = 20 + random.IntN(900)
 	}
-	r := &heat.Rollup{}
+	r := &rollup.Rollup{}
 	for range 10 {
 		for key := range loads {
 			loads[key] = 20 + random.IntN(900)
 		}
-		r.Add(heat.OfSecond(second(loads), true))
+		r.Add(rollup.OfSecond(second(loads), true))
 	}
 	r.Trim()
 	return r
@@ -163,13 +163,13 @@ func busy(n int) *heat.Rollup {
 func TestSumsThatOverflowAreReadBack(t *testing.T) {
 	t.Parallel()
 	most := sketch.Load{Write: math.MaxInt64, Read: 1}
-	r := heat.OfSecond(&sketch.Window{Unseen: most, Keys: []sketch.KeyLoad{{Hash: 1, Key: sample.KeyString("a"), Low: most, Err: most}}}, true)
+	r := rollup.OfSecond(&sketch.Window{Unseen: most, Keys: []sketch.KeyLoad{{Hash: 1, Key: sample.KeyString("a"), Low: most, Err: most}}}, true)
 	for range 3 {
 		r.Add(r)
 	}
 	body, err := r.MarshalBinary()
 	must(t, err)
-	var read heat.Rollup
+	var read rollup.Rollup
 	must(t, read.UnmarshalBinary(body))
 	if read.Unlisted.Write != math.MaxInt64 || read.Keys[0].Write.Max.High != math.MaxInt64 {
 		t.Errorf("read %+v", read)
@@ -180,10 +180,10 @@ func TestCodec(t *testing.T) {
 	t.Parallel()
 	cut := second(map[string]int{strings.Repeat("y", 40): 30, "\x00\xff": 7, "": 5})
 	cut.Keys[0].Cut = true
-	for _, r := range []*heat.Rollup{{Keys: []heat.Key{}}, heat.OfSecond(cut, false), busy(500)} {
+	for _, r := range []*rollup.Rollup{{Keys: []rollup.Key{}}, rollup.OfSecond(cut, false), busy(500)} {
 		body, err := r.MarshalBinary()
 		must(t, err)
-		var read heat.Rollup
+		var read rollup.Rollup
 		must(t, read.UnmarshalBinary(body))
 		if !reflect.DeepEqual(*r, read) {
 			t.Errorf("written %+v\nread %+v", *r, read)
@@ -192,12 +192,12 @@ func TestCodec(t *testing.T) {
 		for i := range body {
 			damaged := slices.Clone(body)
 			damaged[i] ^= 0x55
-			if err := new(heat.Rollup).UnmarshalBinary(damaged); err == nil {
+			if err := new(rollup.Rollup).UnmarshalBinary(damaged); err == nil {
 				t.Fatalf("byte %d of %d is damaged, and nobody sees it", i, len(body))
-			} else if !errors.Is(err, heat.ErrCorrupt) {
+			} else if !errors.Is(err, rollup.ErrCorrupt) {
 				t.Fatalf("byte %d: %v, want ErrCorrupt", i, err)
 			}
-			if _, err := heat.Peek(damaged); !errors.Is(err, heat.ErrCorrupt) {
+			if _, err := rollup.Peek(damaged); !errors.Is(err, rollup.ErrCorrupt) {
 				t.Fatalf("byte %d is damaged, and a peek returns %v", i, err)
 			}
 		}
@@ -205,15 +205,15 @@ func TestCodec(t *testing.T) {
 }
 
 // holdPeek holds a peek to what the whole has: one of its hottest keys.
-func holdPeek(t *testing.T, body []byte, whole heat.Rollup) {
+func holdPeek(t *testing.T, body []byte, whole rollup.Rollup) {
 	t.Helper()
-	peek, err := heat.Peek(body)
+	peek, err := rollup.Peek(body)
 	must(t, err)
 	keys, highest := whole.Keys, 0.0
 	for i := range keys {
 		highest = max(highest, keys[i].Utilization())
 	}
-	one := slices.IndexFunc(keys, func(k heat.Key) bool { return k.Utilization() == highest })
+	one := slices.IndexFunc(keys, func(k rollup.Key) bool { return k.Utilization() == highest })
 	if len(keys) == 0 && len(peek.Keys) == 0 {
 		return
 	}
@@ -223,19 +223,19 @@ func holdPeek(t *testing.T, body []byte, whole heat.Rollup) {
 }
 
 func FuzzUnmarshalBinary(f *testing.F) {
-	for _, r := range []*heat.Rollup{{}, busy(3)} {
+	for _, r := range []*rollup.Rollup{{}, busy(3)} {
 		body, err := r.MarshalBinary()
 		must(f, err)
 		f.Add(body)
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		var r heat.Rollup
+		var r rollup.Rollup
 		if err := r.UnmarshalBinary(body); err != nil {
 			return
 		}
 		written, err := r.MarshalBinary()
 		must(t, err)
-		var again heat.Rollup
+		var again rollup.Rollup
 		must(t, again.UnmarshalBinary(written))
 		if !reflect.DeepEqual(r, again) {
 			t.Errorf("%+v is read as %+v", r, again)
@@ -246,7 +246,7 @@ func FuzzUnmarshalBinary(f *testing.F) {
 
 // BenchmarkMarshal reports the bytes of a roll-up of so many keys.
 func BenchmarkMarshal(b *testing.B) {
-	for _, n := range []int{10, 50, heat.Keys} {
+	for _, n := range []int{10, 50, rollup.Keys} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			r, size := busy(n), 0
 			for b.Loop() {
@@ -267,6 +267,6 @@ func BenchmarkOfSecond(b *testing.B) {
 	}
 	w := second(loads)
 	for b.Loop() {
-		heat.OfSecond(w, true)
+		rollup.OfSecond(w, true)
 	}
 }

@@ -1,4 +1,4 @@
-// Package heat holds roll-ups: the hot keys of a table or index in ten seconds, a minute,
+// Package rollup holds roll-ups: the hot keys of a table or index in ten seconds, a minute,
 // ten minutes or an hour. Each is made of the ones below it, and ten-second roll-ups of
 // whole seconds.
 //
@@ -7,7 +7,7 @@
 // a key that is among the highest of an hour is among the highest of the ten seconds of
 // its own highest second. A sum is a lower bound for a key that was not listed in a part:
 // there it had at most [Rollup.Unlisted] a second.
-package heat
+package rollup
 
 import (
 	"cmp"

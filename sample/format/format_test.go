@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/keyheat/keyheat/internal/settings/format"
 	"github.com/keyheat/keyheat/internal/testsupport/reasons"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/format"
 	"github.com/keyheat/keyheat/sample/samplepb"
 )
 

@@ -1,4 +1,4 @@
-package heat
+package rollup
 
 import (
 	"slices"
