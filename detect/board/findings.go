@@ -32,7 +32,7 @@ func (b *Board) Findings() []detect.Finding {
 			found = append(found, judged...)
 		}
 	}
-	found = slices.DeleteFunc(slices.Clone(found), func(f detect.Finding) bool { return isOfOpenKeys(&f, found) })
+	found = slices.DeleteFunc(slices.Clone(found), func(f detect.Finding) bool { return b.isOfOpenKeys(&f, found) })
 	callers := b.callersOf(found)
 	few := b.views.findings(b.options.Policy, b.isPresent)
 	b.advise(found, callers, few)
@@ -64,17 +64,18 @@ func (b *Board) Findings() []detect.Finding {
 	return found
 }
 
-// isOfOpenKeys reports whether a full partition refuses mostly keys that have findings of their
-// own, which go on while they are refused, though their load has fallen.
-func isOfOpenKeys(f *detect.Finding, found []detect.Finding) bool {
+// isOfOpenKeys reports whether a full partition refuses mostly keys that were proven hot, and
+// have findings of their own. These go on while the keys are refused, though their load falls.
+func (b *Board) isOfOpenKeys(f *detect.Finding, found []detect.Finding) bool {
 	if f.Kind != detect.HotPartition {
 		return false
 	}
-	share := 0.0
+	share, warning := 0.0, b.options.Policy(f.Target).Warning
 	for _, refused := range f.RefusedKeys {
 		if slices.ContainsFunc(found, func(k detect.Finding) bool {
 			return k.Kind.OfKey() && k.Target == f.Target && k.Key == refused.Key && k.KeyType == refused.KeyType &&
-				k.Throttling != nil && !k.FirstSeen.After(f.FirstSeen) && (k.State == detect.Firing || k.State == detect.Resolved && !k.LastSeen.Before(f.LastSeen))
+				k.Throttling != nil && detect.SideOf(&k, k.Peak.WCU, k.Peak.RCU).Low > warning*detect.Units(k.Limit()) && !k.FirstSeen.After(f.FirstSeen) &&
+				(k.State == detect.Firing || k.State == detect.Resolved && !k.LastSeen.Before(f.LastSeen))
 		}) {
 			share += refused.Share
 		}

@@ -265,21 +265,21 @@ func freshTable() []workload {
 
 // tableStories are tables that throttle without a hot key.
 var tableStories = []story{
-	tableStory("warm keys share a partition", detect.HotPartition, detect.GroundSplit, warm(keyRangeCause), "wait_for_partition_split").with(because(detect.GroundKeys)).with(holds(func(f *detect.Finding) bool { return slices.Equal(f.Members.Keys, []sample.Text{"a", "b", "c"}) })),
+	tableStory("warm keys share a partition", detect.HotPartition, detect.GroundKeys, warm(keyRangeCause), "wait_for_partition_split").with(because(detect.GroundKeys)).with(holds(func(f *detect.Finding) bool { return slices.Equal(f.Members.Keys, []sample.Text{"a", "b", "c"}) })),
 	tableStory("one warm key shares it with others", detect.HotPartition, detect.GroundNotSeen, warm(keyRangeCause)[2:]).with(holds(func(f *detect.Finding) bool { return slices.Equal(f.Members.Keys, []sample.Text{"c"}) })).with(func(s *story) {
 		s.peak = 300
 	}),
-	tableStory("no key is even warm, but several are refused", detect.HotPartition, detect.GroundSplit, keysLike("u%d", 10, workload{units: 90, cause: keyRangeCause, throttled: 10})).with(because(detect.GroundKeys)).with(holds(func(f *detect.Finding) bool { return f.Members.Count.Value == 0 })),
-	tableStory("and that for longer than splits take is critical", detect.HotPartition, detect.GroundSplit, warmFor(900), "\nprewarm {}").with(because(detect.GroundKeys)).with(func(s *story) {
+	tableStory("no key is even warm, but several are refused", detect.HotPartition, detect.GroundKeys, keysLike("u%d", 10, workload{units: 90, cause: keyRangeCause, throttled: 10})).with(because(detect.GroundKeys)).with(holds(func(f *detect.Finding) bool { return f.Members.Count.Value == 0 })),
+	tableStory("and that for longer than splits take is critical", detect.HotPartition, detect.GroundKeys, warmFor(900), "\nprewarm {}").with(because(detect.GroundKeys)).with(func(s *story) {
 		s.lasts, s.over, s.severity = 901, 900, detect.Critical
 	}),
-	tableStory("a second less is not", detect.HotPartition, detect.GroundSplit, warmFor(899), "wait_for_partition_split").with(func(s *story) {
+	tableStory("a second less is not", detect.HotPartition, detect.GroundKeys, warmFor(899), "wait_for_partition_split").with(func(s *story) {
 		s.lasts, s.over = 901, 899
 	}),
 	tableStory("so are the writes that an index holds back, at once", detect.HotPartition, detect.GroundIndex, warm("IndexWriteKeyRangeThroughputExceeded")).with(func(s *story) {
 		s.severity = detect.Critical
 	}),
-	tableStory("a new on-demand table that is asked for more than it begins with", detect.HotPartition, detect.GroundSplit, freshTable(), "prewarm_new_table {count:8,units:7500}").with(func(s *story) {
+	tableStory("a new on-demand table that is asked for more than it begins with", detect.HotPartition, detect.GroundKeys, freshTable(), "prewarm_new_table {count:8,units:7500}").with(func(s *story) {
 		s.facts, s.peak = &detect.TableFacts{Billing: detect.BillingOnDemand}, 5000
 	}),
 	tableStory("a Scan goes through", detect.HotPartition, detect.GroundScan, append(warm(""), workload{op: sample.Scan, reads: true, units: 2000, each: 100, cause: "TableReadKeyRangeThroughputExceeded", throttled: 500}), "slow_scan"),
