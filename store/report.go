@@ -97,8 +97,6 @@ func (s *Store) MarkFiled(ctx context.Context, id string) error {
 type ReportQuery struct {
 	// Schedule is a schedule's name, or empty for all.
 	Schedule string
-	// Before chooses reports with an earlier due time; zero is open.
-	Before time.Time
 	// From and To choose reports on a period with some time in between, To exclusive. The
 	// zero value bounds nothing.
 	From, To time.Time
@@ -111,8 +109,8 @@ type ReportQuery struct {
 func (s *Store) Reports(ctx context.Context, q ReportQuery) ([]Report, error) {
 	return list(ctx, s, "read reports", (*Report).fields, `
 		SELECT `+reportColumns+` FROM reports
-		WHERE ($1 = '' OR schedule = $1) AND due < $2 AND (NOT $3 OR filed IS NULL) AND to_at > $4 AND from_at < $5
-		ORDER BY due DESC, schedule LIMIT $6`, clean(q.Schedule), orForever(q.Before), q.Unfiled, utc(q.From), orForever(q.To), limit(q.Limit))
+		WHERE ($1 = '' OR schedule = $1) AND (NOT $2 OR filed IS NULL) AND to_at > $3 AND from_at < $4
+		ORDER BY due DESC, schedule LIMIT $5`, clean(q.Schedule), q.Unfiled, utc(q.From), orForever(q.To), limit(q.Limit))
 }
 
 const reportColumns = `id, schedule, due, from_at, to_at, made, outline, filed`

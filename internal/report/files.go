@@ -37,7 +37,7 @@ type Found struct {
 func OfFiles(f Found) *Report {
 	p := &Report{
 		Version: jsonVersion, Request: Request{Tables: []string{}}, Made: f.Made, Files: &f.Files,
-		Hot: []Incident{}, Warm: []Incident{}, Partitions: []partition.View{}, Silences: []Silence{},
+		Hot: []Incident{}, Warm: []Incident{}, Partitions: []partition.View{},
 		NotSeen: NotSeen{Problems: []collectorProblem{}, Gaps: []Gap{}, Coverage: []Coverage{}, Cut: []string{}},
 	}
 	for _, t := range f.Tables {

@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/partition"
-	"github.com/keyheat/keyheat/internal/incident/silence"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -18,7 +16,7 @@ import (
 func New(r Rows) (*Report, error) {
 	report := &Report{
 		Version: jsonVersion, Request: r.Request, Made: r.Made,
-		Hot: []Incident{}, Warm: []Incident{}, Partitions: []partition.View{}, Silences: []Silence{},
+		Hot: []Incident{}, Warm: []Incident{}, Partitions: []partition.View{},
 	}
 	if report.Tables == nil {
 		report.Tables = []string{}
@@ -26,7 +24,6 @@ func New(r Rows) (*Report, error) {
 	if err := report.addIncidents(&r); err != nil {
 		return nil, err
 	}
-	report.addSilences(&r)
 	for _, v := range r.Partitions {
 		report.addPartitions(v)
 	}
@@ -88,15 +85,16 @@ func worseFirst(a, b Incident) int {
 // incident returns an incident as it stood at the end of the period, and whether it
 // fired in it.
 func (r *Rows) incident(row *store.Incident, moved []store.Transition) (Incident, bool, error) {
-	document, err := readIncident(row)
-	if err != nil {
-		return Incident{}, false, err
+	var document detect.Incident
+	if err := json.Unmarshal(row.Document, &document); err != nil {
+		return Incident{}, false, fmt.Errorf("stored incident %s: %w", row.ID, err)
 	}
 	i := Incident{
 		ID: row.ID, Cause: detect.Cause(row.Cause), KeyRef: detect.KeyRef{Target: row.Target},
 		Severity: detect.Severity(row.Severity), Owner: document.Owner, Unit: "wcu", Began: row.OpenedAt,
 	}
 	fired := r.states(&i, row, moved)
+	i.Silenced = document.Silenced != nil && r.overlaps(row) || slices.ContainsFunc(moved, func(t store.Transition) bool { return t.Note == string(detect.NoteSilenced) })
 	if root, kept := r.Roots[row.Root]; kept {
 		f, err := detect.ReadFinding(root.Document)
 		if err != nil {
@@ -109,13 +107,6 @@ func (r *Rows) incident(row *store.Incident, moved []store.Transition) (Incident
 		}
 	}
 	return i, fired, nil
-}
-
-func readIncident(row *store.Incident) (i detect.Incident, err error) {
-	if err = json.Unmarshal(row.Document, &i); err != nil {
-		err = fmt.Errorf("stored incident %s: %w", row.ID, err)
-	}
-	return i, err
 }
 
 func (i *Incident) tell(root *detect.Finding) {
@@ -194,48 +185,4 @@ func (r *Rows) tables() ([]table, error) {
 		all = append(all, t)
 	}
 	return all, nil
-}
-
-func (p *Report) addSilences(r *Rows) {
-	by := r.silencedBy()
-	for _, s := range r.Silences {
-		if !r.mayConcern(&s) {
-			continue
-		}
-		listed := Silence{ID: s.ID, Matchers: s.Matchers, StartsAt: s.StartsAt, EndsAt: s.EndsAt, Author: s.Author, Reason: s.Reason, Incidents: []Ref{}}
-		for _, i := range slices.Concat(p.Hot, p.Warm) {
-			if slices.Contains(by[i.ID], s.ID) {
-				listed.Incidents = append(listed.Incidents, Ref{Incident: i.ID, KeyRef: i.KeyRef, Severity: i.Severity})
-			}
-		}
-		p.Silences = append(p.Silences, listed)
-	}
-}
-
-// silencedBy returns the IDs of the silences of each incident: the ones in its history of
-// the period, and its present one, if it had begun in the period.
-func (r *Rows) silencedBy() map[string][]string {
-	by := make(map[string][]string)
-	for id, moved := range r.transitions() {
-		for _, t := range moved {
-			if t.Note == string(detect.NoteSilenced) {
-				by[id] = append(by[id], t.About)
-			}
-		}
-	}
-	for i := range r.Incidents {
-		row := &r.Incidents[i]
-		document, err := readIncident(row)
-		if err == nil && document.Silenced != nil && r.overlaps(row) {
-			by[row.ID] = append(by[row.ID], document.Silenced.By)
-		}
-	}
-	return by
-}
-
-// mayConcern reports whether a silence may be of the tables that the report is about.
-func (r *Rows) mayConcern(s *store.Silence) bool {
-	return len(r.Tables) == 0 || slices.ContainsFunc(r.Tables, func(name string) bool {
-		return silence.MayChoose(s, name[strings.LastIndexByte(name, '/')+1:])
-	})
 }

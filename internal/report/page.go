@@ -1,7 +1,6 @@
 package report
 
 import (
-	"slices"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/partition"
@@ -22,11 +21,10 @@ type page struct {
 	// Facts are four numbers with a name.
 	Facts []fact
 	// Top and WarmTop are the worst of Hot and of Warm, in sentences.
-	Top      []incidentRow
-	WarmTop  []incidentRow
-	Hot      list[incidentRow]
-	Warm     list[incidentRow]
-	Silences list[Silence]
+	Top     []incidentRow
+	WarmTop []incidentRow
+	Hot     list[incidentRow]
+	Warm    list[incidentRow]
 	// Partitions are tables with the evidence for their partitions.
 	Partitions list[partitionsRow]
 	// PartitionTime tells of when their loads are.
@@ -87,7 +85,7 @@ func (p *Report) page() page {
 		Title:   p.title(), Summary: sentences(p.Summary), Period: p.Moment(p.From) + " to " + p.Moment(p.To),
 		Zone: p.location().String(), About: p.subject(), Made: p.Moment(p.Made),
 		Hot: listOf(p.Hot, p.incidentRow), Warm: listOf(p.Warm, p.incidentRow),
-		Silences: listAll(p.Silences), Partitions: listOf(p.Partitions, p.partitionsRow), Cut: p.NotSeen.Cut,
+		Partitions: listOf(p.Partitions, p.partitionsRow), Cut: p.NotSeen.Cut,
 	}
 	ended := make(map[detect.State]int)
 	for _, i := range p.Hot {
@@ -134,7 +132,7 @@ func (p *Report) incidentRow(i Incident) incidentRow {
 	r := incidentRow{
 		subject: subjectOf(i.KeyRef), Cause: say.CauseName(i.Cause), Severity: i.Severity, State: i.State,
 		Load: orUnknown(i.Utilization, wording.WholePercent), Began: p.Moment(i.Began), Until: "still open", Times: orUnknown(i.Times, count),
-		Why: sentences(i.Why), Fix: sentences(i.FirstFix), Limits: sentences(i.Limits), Owner: short(i.Owner), CloudWatch: say.CorroborationName(i.CloudWatch), Silenced: p.isSilenced(i.ID),
+		Why: sentences(i.Why), Fix: sentences(i.FirstFix), Limits: sentences(i.Limits), Owner: short(i.Owner), CloudWatch: say.CorroborationName(i.CloudWatch), Silenced: i.Silenced,
 	}
 	switch {
 	case i.State != detect.Resolved:
@@ -166,24 +164,10 @@ func (p *Report) addNotSeen(v *page) {
 	v.Problems, v.Gaps, v.Coverage = listAll(n.Problems), listAll(n.Gaps), listAll(n.Coverage)
 }
 
-func (p *Report) isSilenced(id string) bool {
-	return slices.ContainsFunc(p.Silences, func(s Silence) bool {
-		return slices.ContainsFunc(s.Incidents, func(r Ref) bool { return r.Incident == id })
-	})
-}
-
-// maxReason is how much of a reason a page for people shows, in characters.
-const maxReason = 240
-
-// subjects are what incidents are about.
-func subjects(refs []Ref) list[subject] {
-	return listOf(refs, func(r Ref) subject { return subjectOf(r.KeyRef) })
-}
-
 // functions are the words of the templates, with other people's texts made readable.
 var functions = map[string]any{
-	"empty": func() say.EmptyParts { return say.Empty }, "silenceeffect": func() string { return say.SilenceEffect },
-	"short": short[string], "reason": func(s string) string { return clip(s, maxReason) }, "long": func(s string) string { return clip(s, maxLong) },
-	"sentences": sentences, "part": part, "split": say.DescribeSplit, "subjects": subjects,
-	"key": subjectOf, "owner": func(of detect.Target) subject { return subjectOf(detect.KeyRef{Target: of}) },
+	"empty": func() say.EmptyParts { return say.Empty },
+	"short": short[string], "long": func(s string) string { return clip(s, maxLong) },
+	"sentences": sentences, "part": part, "split": say.DescribeSplit,
+	"owner": func(of detect.Target) subject { return subjectOf(detect.KeyRef{Target: of}) },
 }

@@ -56,8 +56,6 @@ type Report struct {
 	Hot []Incident `json:"hot"`
 	// Warm are incidents that were open in the period and did not fire.
 	Warm []Incident `json:"warm"`
-	// Silences are the silences of the period; none in a report about files.
-	Silences []Silence `json:"silences"`
 	// Partitions are of the tables whose ranges of partitions are claimed. Loads are of the
 	// period's last minute, or of all files, and splits of the period.
 	Partitions []partition.View `json:"partitions"`
@@ -82,6 +80,8 @@ type Incident struct {
 	// Times is how often it began to fire in the period; null where its history is
 	// not kept any more.
 	Times *int `json:"times"`
+	// Silenced reports that a silence held its alerts back in the period.
+	Silenced bool `json:"silenced"`
 	// Utilization is the highest second as a share of the limit; null if the finding is
 	// no longer kept, or describes a later episode.
 	Utilization *float64 `json:"utilization"`
@@ -95,21 +95,6 @@ type Incident struct {
 	// CloudWatch is the verdict of DynamoDB's own metrics; empty if they were not read.
 	CloudWatch detect.Corroborated `json:"cloudwatch"`
 	Limits     string              `json:"limits"`
-}
-
-// Silence is a silence that was in force in the period.
-type Silence struct {
-	ID       string   `json:"id"`
-	Matchers []string `json:"matchers"`
-	// StartsAt and EndsAt bound it, also where that is beyond the period; of one that was
-	// expired EndsAt is when it was.
-	StartsAt time.Time `json:"starts_at"`
-	EndsAt   time.Time `json:"ends_at"`
-	Author   string    `json:"author"`
-	Reason   string    `json:"reason"`
-	// Incidents are the incidents of the report that it silenced, as far as their
-	// histories show.
-	Incidents []Ref `json:"incidents"`
 }
 
 // NotSeen lists the unseen parts of the period.
@@ -164,14 +149,6 @@ type Coverage struct {
 	// the period, of which nothing was seen.
 	Updated time.Time `json:"updated"`
 	Stale   bool      `json:"stale"`
-}
-
-// Ref names an incident.
-type Ref struct {
-	// Incident is the ID.
-	Incident string `json:"incident"`
-	detect.KeyRef
-	Severity detect.Severity `json:"severity"`
 }
 
 // Notice is a webhook's message about a report.

@@ -20,7 +20,6 @@ type Store interface {
 	IncidentTransitions(ctx context.Context, from, to time.Time, most int) ([]store.Transition, error)
 	Finding(ctx context.Context, fingerprint string) (store.Finding, error)
 	TableViews(ctx context.Context) ([]store.TargetDocument, error)
-	Silences(ctx context.Context, q store.SilenceQuery) ([]store.Silence, error)
 	partitions.Store
 	Gaps(ctx context.Context, q store.GapQuery) ([]store.Gap, error)
 	Writers(ctx context.Context) ([]store.Writer, error)
@@ -41,7 +40,6 @@ type Rows struct {
 	// Partitions are of the tables whose ranges of partitions are claimed, with the loads of
 	// the period's last minute.
 	Partitions []partition.View
-	Silences   []store.Silence
 	Writers    []store.Writer
 	// Cut are the codes of the parts that were left out for their size.
 	Cut []string
@@ -52,12 +50,11 @@ const (
 	maxIncidents   = 2000
 	maxTransitions = 20000
 	maxGaps        = 200
-	maxSilences    = 200
 	maxTables      = 500
 )
 
 var bounds = map[string]int{
-	say.CutIncidents: maxIncidents, say.CutTransitions: maxTransitions, say.CutGaps: maxGaps, say.CutSilences: maxSilences, say.CutTables: maxTables,
+	say.CutIncidents: maxIncidents, say.CutTransitions: maxTransitions, say.CutGaps: maxGaps, say.CutTables: maxTables,
 }
 
 // Load reads the rows of a period.
@@ -81,10 +78,6 @@ func Load(ctx context.Context, st Store, q Request) (r Rows, err error) {
 		return r, err
 	}
 	r.cut(len(r.Gaps), maxGaps, say.CutGaps)
-	if r.Silences, err = st.Silences(ctx, store.SilenceQuery{From: q.From, To: q.To, Limit: maxSilences}); err != nil {
-		return r, err
-	}
-	r.cut(len(r.Silences), maxSilences, say.CutSilences)
 	if r.Writers, err = st.Writers(ctx); err != nil {
 		return r, err
 	}

@@ -27,9 +27,8 @@ var Empty = EmptyParts{
 	Gaps:      "No gaps in the samples were noticed.",
 }
 
-// SilenceEffect explains a silence, and SilencedEffect explains it on a silenced incident.
+// SilencedEffect explains a silence on a silenced incident.
 const (
-	SilenceEffect  = "While a silence lasts, no alert is sent when an incident that it matches fires or gets worse."
 	SilencedEffect = "No alert is sent when the incident fires or gets worse."
 )
 

@@ -16,7 +16,7 @@ import (
 // TestCalm holds the sentences of parts without rows, and of summaries, to a golden file.
 func TestCalm(t *testing.T) {
 	var text strings.Builder
-	fmt.Fprintf(&text, "%+v\n%s\n%s\n%s\n%s\n", say.Empty, say.SilenceEffect, say.SilencedEffect, say.LeastPeak, say.LeastSeconds)
+	fmt.Fprintf(&text, "%+v\n%s\n%s\n%s\n", say.Empty, say.SilencedEffect, say.LeastPeak, say.LeastSeconds)
 	whole, part, least := &intake.Reading{Good: 1000, Judged: true, Share: new(1.0)}, &intake.Reading{Good: 900, Bad: map[sample.RejectReason]int64{"no_key": 100}, Judged: true, Share: new(0.9)}, &intake.Reading{Good: 1000, Unsized: 500, Judged: true, Share: new(1.0)}
 	fmt.Fprintf(&text, "%s\n%s\n%s\n", say.NoHotKeys(whole, "", false), say.NoHotKeys(whole, "", true), say.NoHotKeys(whole, "A doubt.", false))
 	fmt.Fprintf(&text, "%s\n%s\n%s\n", say.NoHotKeys(part, "", false), say.NoHotKeys(part, "A doubt.", false), say.NoHotKeys(least, "", false))

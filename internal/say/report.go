@@ -126,7 +126,6 @@ const (
 	CutIncidents   = "incidents"
 	CutTransitions = "transitions"
 	CutGaps        = "gaps"
-	CutSilences    = "silences"
 	CutTables      = "tables"
 )
 
@@ -136,7 +135,6 @@ func Cut(code string, most int) string {
 		CutIncidents:   "incidents: only the last seen ones are looked at.",
 		CutTransitions: "changes of incidents: later ones of the period are left out.",
 		CutGaps:        "gaps: only the last noticed ones are listed.",
-		CutSilences:    "silences: only the ones that end last are listed.",
 		CutTables:      "tables and indexes: the others are left out.",
 	}[code]
 	if text == "" {

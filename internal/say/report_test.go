@@ -44,7 +44,7 @@ func TestReports(t *testing.T) {
 		fmt.Fprintf(&text, "%s:\n%s\n", c.name, c.CollectorFault)
 	}
 	fmt.Fprintf(&text, "coverage of files:\n%s\ncoverage of a quiet table:\n%s\nwithout CloudWatch:\n%s\n", say.FileCoverage, say.StaleCoverage, say.ExplainCoverage(nil))
-	for _, code := range []string{say.CutIncidents, say.CutTransitions, say.CutGaps, say.CutSilences, say.CutTables, "of another version"} {
+	for _, code := range []string{say.CutIncidents, say.CutTransitions, say.CutGaps, say.CutTables, "of another version"} {
 		fmt.Fprintln(&text, say.Cut(code, 2000))
 	}
 	fmt.Fprintln(&text, say.CollectionStopped("2026-11-22 12:00:00"))

@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/internal/settings/options"
@@ -26,20 +25,13 @@ type reportsPage struct {
 	Reports []store.Report
 	// Schedule is the one that is listed; empty for all.
 	Schedule string
-	// Older leads to reports with earlier due times; empty for none.
-	Older string
+	// More reports that there are older ones.
+	More bool
 }
 
 func (s *Site) reports(ctx context.Context, r *http.Request) (any, error) {
 	values := r.URL.Query()
 	q := store.ReportQuery{Schedule: values.Get("schedule"), Limit: maxReports + 1}
-	if text := values.Get("before"); text != "" {
-		before, err := time.Parse(time.RFC3339, text)
-		if err != nil {
-			return nil, badRequest{Err: fmt.Errorf("before %q: give a time such as 2026-11-21T08:00:00Z", text)}
-		}
-		q.Before = before
-	}
 	shown, err := readTime(values, heatmap.Range{})
 	if err != nil {
 		return nil, err
@@ -62,9 +54,8 @@ func (s *Site) reports(ctx context.Context, r *http.Request) (any, error) {
 			return nil, err
 		}
 	}
-	if len(page.Reports) > maxReports {
-		page.cut(q.Schedule)
-	}
+	page.More = len(page.Reports) > maxReports
+	page.Reports = page.Reports[:min(len(page.Reports), maxReports)]
 	return page, nil
 }
 
@@ -84,22 +75,6 @@ func (s *Site) checkSchedule(ctx context.Context, schedule string) error {
 	}
 	slices.Sort(known)
 	return badRequest{Err: fmt.Errorf("no report is of the schedule %q%s", schedule, options.Suggest(schedule, slices.Compact(known)))}
-}
-
-// cut keeps the reports that fit the page, and links to the rest. The page ends between
-// two due times, so that no report is skipped.
-func (p *reportsPage) cut(schedule string) {
-	before := p.Reports[maxReports].Due.Add(time.Second)
-	shown := slices.IndexFunc(p.Reports, func(r store.Report) bool { return r.Due.Before(before) })
-	if shown == 0 { // more schedules at one time than a page has room for: each has its own list
-		shown, before = maxReports, before.Add(-time.Second)
-	}
-	p.Reports = p.Reports[:shown]
-	older := url.Values{"before": {before.UTC().Format(time.RFC3339)}}
-	if schedule != "" {
-		older.Set("schedule", schedule)
-	}
-	p.Older = p.AddTime("/reports?" + older.Encode())
 }
 
 // showReport serves a stored report in a format, HTML where none is asked for. The HTML

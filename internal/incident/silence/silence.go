@@ -137,14 +137,6 @@ func parse(texts []string) ([]Matcher, error) {
 	return all, nil
 }
 
-// MayChoose reports whether a silence may be of incidents of a table: not where a matcher
-// refuses the table's name.
-func MayChoose(s *store.Silence, table string) bool {
-	matchers, err := parse(s.Matchers)
-	of := detect.Incident{Target: detect.Target{Table: table}}
-	return err == nil && !slices.ContainsFunc(matchers, func(m Matcher) bool { return m.Name == "table" && !m.Matches(&of, &detect.Finding{}) })
-}
-
 // Invalid is the fault of a request.
 type Invalid struct{ error }
 
