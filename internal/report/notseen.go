@@ -99,7 +99,7 @@ func orNil(t time.Time) *time.Time {
 
 func (p *Report) renderNotSeen() NotSeen {
 	n := p.NotSeen
-	n.Problems, n.Coverage, n.Cut = append([]collectorProblem{}, n.Problems...), append([]Coverage{}, n.Coverage...), append([]string{}, n.Cut...)
+	n.Problems, n.Coverage = append([]collectorProblem{}, n.Problems...), append([]Coverage{}, n.Coverage...)
 	for i := range n.Problems {
 		if c := &n.Problems[i]; c.Status != nil {
 			c.What, c.Status = c.fault(earlier(p.To, p.Made)).String(), nil
@@ -108,9 +108,6 @@ func (p *Report) renderNotSeen() NotSeen {
 	for i := range n.Coverage {
 		c := &n.Coverage[i]
 		c.Why, c.CloudWatch = cmp.Or(c.Why, p.explain(c)), nil
-	}
-	for i, code := range n.Cut {
-		n.Cut[i] = say.Cut(code, bounds[code])
 	}
 	return n
 }

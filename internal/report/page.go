@@ -1,7 +1,6 @@
 package report
 
 import (
-
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/say"
@@ -18,15 +17,12 @@ const maxDetailed = 5
 type page struct {
 	Request
 	Title, Summary, Period, Zone, About, Made string
-	// Facts are four numbers with a name.
-	Facts []fact
 	// Top and WarmTop are the worst of Hot and of Warm, in sentences.
-	Top     []incidentRow
-	WarmTop []incidentRow
-	Hot     list[incidentRow]
-	Warm    list[incidentRow]
-	// Partitions are tables with the evidence for their partitions.
-	Partitions list[partitionsRow]
+	Top        []incidentRow
+	WarmTop    []incidentRow
+	Hot        list[incidentRow]
+	Warm       list[incidentRow]
+	Partitions list[partition.View]
 	// PartitionTime tells of when their loads are.
 	PartitionTime string
 	Stopped       string
@@ -36,8 +32,6 @@ type page struct {
 	Coverage      list[Coverage]
 	Cut           []string
 }
-
-type fact struct{ Name, Value string }
 
 // list is the rows that are shown, and how many more there are.
 type list[T any] struct {
@@ -71,37 +65,23 @@ type incidentRow struct {
 	Silenced bool
 }
 
-// partitionsRow is a table's partitions in sentences.
-type partitionsRow struct {
-	subject
-	// Fullest and Forecasts are empty if nothing is known of them.
-	Fullest, Forecasts, Evidence string
-	Splits                       list[detect.PartitionSplit]
-}
-
 func (p *Report) page() page {
 	v := page{
 		Request: p.Request,
 		Title:   p.title(), Summary: sentences(p.Summary), Period: p.Moment(p.From) + " to " + p.Moment(p.To),
 		Zone: p.location().String(), About: p.subject(), Made: p.Moment(p.Made),
 		Hot: listOf(p.Hot, p.incidentRow), Warm: listOf(p.Warm, p.incidentRow),
-		Partitions: listOf(p.Partitions, p.partitionsRow), Cut: p.NotSeen.Cut,
-	}
-	ended := make(map[detect.State]int)
-	for _, i := range p.Hot {
-		ended[i.State]++
-	}
-	v.Facts = []fact{{"fired", count(len(p.Hot))}, {"firing at the end", count(ended[detect.Firing])}, {"over at the end", count(ended[detect.Resolved])},
-		{"gaps", count(len(p.NotSeen.Gaps))}}
-	v.PartitionTime = say.PartitionTime(p.Files != nil)
-	if p.blind() {
-		for i := range v.Facts {
-			v.Facts[i].Value = "not known"
-		}
+		Partitions: listAll(p.Partitions), PartitionTime: say.PartitionTime(p.Files != nil), Cut: p.NotSeen.Cut,
+		Wrote: say.CollectorsWrote(p.NotSeen.Collectors), Problems: listAll(p.NotSeen.Problems), Gaps: listAll(p.NotSeen.Gaps), Coverage: listAll(p.NotSeen.Coverage),
 	}
 	v.Top = v.Hot.Rows[:min(len(v.Hot.Rows), maxDetailed)]
 	v.WarmTop = v.Warm.Rows[:min(len(v.Warm.Rows), maxDetailed-len(v.Top))]
-	p.addNotSeen(&v)
+	if p.NotSeen.Stopped != nil {
+		v.Stopped = say.CollectionStopped(p.Moment(*p.NotSeen.Stopped))
+	}
+	if p.Files != nil {
+		v.Wrote = say.FileSamples(p.Files.Samples, p.Files.Bad, p.Files.Notes)
+	}
 	return v
 }
 
@@ -144,30 +124,12 @@ func (p *Report) incidentRow(i Incident) incidentRow {
 	return r
 }
 
-func (p *Report) partitionsRow(v partition.View) partitionsRow {
-	return partitionsRow{
-		subject: subjectOf(detect.KeyRef{Target: v.Target}),
-		Fullest: sentences(say.FullestPartition(v.State, v.Partitions)), Forecasts: say.ForecastScore(v.Splits), Evidence: sentences(say.Partitions(&v)),
-		Splits: listAll(v.Splits),
-	}
-}
-
-func (p *Report) addNotSeen(v *page) {
-	n := &p.NotSeen
-	if n.Stopped != nil {
-		v.Stopped = say.CollectionStopped(p.Moment(*n.Stopped))
-	}
-	v.Wrote = say.CollectorsWrote(n.Collectors)
-	if p.Files != nil {
-		v.Wrote = say.FileSamples(p.Files.Samples, p.Files.Bad, p.Files.Notes)
-	}
-	v.Problems, v.Gaps, v.Coverage = listAll(n.Problems), listAll(n.Gaps), listAll(n.Coverage)
-}
-
 // functions are the words of the templates, with other people's texts made readable.
 var functions = map[string]any{
 	"empty": func() say.EmptyParts { return say.Empty },
 	"short": short[string], "long": func(s string) string { return clip(s, maxLong) },
-	"sentences": sentences, "part": part, "split": say.DescribeSplit,
-	"owner": func(of detect.Target) subject { return subjectOf(detect.KeyRef{Target: of}) },
+	"sentences": sentences, "part": part, "cut": say.Cut, "split": say.DescribeSplit, "splits": listAll[detect.PartitionSplit], "forecasts": say.ForecastScore,
+	"fullest":    func(v partition.View) string { return sentences(say.FullestPartition(v.State, v.Partitions)) },
+	"partitions": func(v partition.View) string { return sentences(say.Partitions(&v)) },
+	"owner":      func(of detect.Target) subject { return subjectOf(detect.KeyRef{Target: of}) },
 }

@@ -108,8 +108,7 @@ type NotSeen struct {
 	Gaps    []Gap      `json:"gaps"`
 	// Coverage is the samples' part of each table's load.
 	Coverage []Coverage `json:"coverage"`
-	// Cut are the codes of the parts that were left out for their size; of a rendered
-	// report their names.
+	// Cut names the parts of which some entries were left out for their number.
 	Cut []string `json:"cut"`
 }
 

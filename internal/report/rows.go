@@ -8,7 +8,6 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/partition"
-	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/web/partitions"
 	"github.com/keyheat/keyheat/store"
 )
@@ -41,7 +40,7 @@ type Rows struct {
 	// the period's last minute.
 	Partitions []partition.View
 	Writers    []store.Writer
-	// Cut are the codes of the parts that were left out for their size.
+	// Cut names the parts that were left out for their size.
 	Cut []string
 }
 
@@ -53,10 +52,6 @@ const (
 	maxTables      = 500
 )
 
-var bounds = map[string]int{
-	say.CutIncidents: maxIncidents, say.CutTransitions: maxTransitions, say.CutGaps: maxGaps, say.CutTables: maxTables,
-}
-
 // Load reads the rows of a period.
 func Load(ctx context.Context, st Store, q Request) (r Rows, err error) {
 	r = Rows{Request: q, Roots: map[string]store.Finding{}}
@@ -66,18 +61,18 @@ func Load(ctx context.Context, st Store, q Request) (r Rows, err error) {
 	if r.Incidents, err = st.Incidents(ctx, store.IncidentQuery{Limit: maxIncidents}); err != nil {
 		return r, err
 	}
-	r.cut(len(r.Incidents), maxIncidents, say.CutIncidents)
+	r.cut(len(r.Incidents), maxIncidents, "incidents")
 	if r.Transitions, err = st.IncidentTransitions(ctx, q.From, q.To, maxTransitions); err != nil {
 		return r, err
 	}
-	r.cut(len(r.Transitions), maxTransitions, say.CutTransitions)
+	r.cut(len(r.Transitions), maxTransitions, "changes of incidents")
 	if err := r.loadRoots(ctx, st); err != nil {
 		return r, err
 	}
 	if r.Gaps, err = st.Gaps(ctx, store.GapQuery{From: q.From, To: q.To, Limit: maxGaps}); err != nil {
 		return r, err
 	}
-	r.cut(len(r.Gaps), maxGaps, say.CutGaps)
+	r.cut(len(r.Gaps), maxGaps, "gaps")
 	if r.Writers, err = st.Writers(ctx); err != nil {
 		return r, err
 	}
@@ -85,16 +80,16 @@ func Load(ctx context.Context, st Store, q Request) (r Rows, err error) {
 		return r, err
 	}
 	r.Views = slices.DeleteFunc(r.Views, func(v store.TargetDocument) bool { return !q.Covers(v.Target) })
-	if r.cut(len(r.Views), maxTables, say.CutTables); len(r.Views) > maxTables {
+	if r.cut(len(r.Views), maxTables, "tables and indexes"); len(r.Views) > maxTables {
 		r.Views = r.Views[:maxTables]
 	}
 	r.Partitions, err = partitions.ListClaimed(ctx, st, q.To, r.Made, q.Covers)
 	return r, err
 }
 
-func (r *Rows) cut(n, most int, code string) {
+func (r *Rows) cut(n, most int, entries string) {
 	if n >= most {
-		r.Cut = append(r.Cut, code)
+		r.Cut = append(r.Cut, entries)
 	}
 }
 

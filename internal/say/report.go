@@ -121,26 +121,9 @@ func ExplainCoverage(c *detect.TableCloudWatch) string {
 	return TableCloudWatch(c)
 }
 
-// The kinds of entries that a report may leave out for their number.
-const (
-	CutIncidents   = "incidents"
-	CutTransitions = "transitions"
-	CutGaps        = "gaps"
-	CutTables      = "tables"
-)
-
-// Cut describes the entries that a report leaves out; the code itself if it is not known.
-func Cut(code string, most int) string {
-	text := map[string]string{
-		CutIncidents:   "incidents: only the last seen ones are looked at.",
-		CutTransitions: "changes of incidents: later ones of the period are left out.",
-		CutGaps:        "gaps: only the last noticed ones are listed.",
-		CutTables:      "tables and indexes: the others are left out.",
-	}[code]
-	if text == "" {
-		return code
-	}
-	return "There are " + wording.Count(int64(most)) + " or more " + text
+// Cut says of some of a report's entries that it leaves others out.
+func Cut(entries string) string {
+	return "There may be more " + entries + " than a report reads. They are left out."
 }
 
 // CollectionStopped states since when no collector has written.
