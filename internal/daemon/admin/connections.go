@@ -43,8 +43,9 @@ type connections struct {
 
 	mu     sync.Mutex
 	closed bool
-	// most is how many may wait, and factor the memory of a byte of a header; places and free are left of all connections, and of the memory of
-	// headers. ending and endingBytes come back as soon as evicted connections have noticed.
+	// most is how many may wait, and factor the memory of a byte of a header. places and free are
+	// left of all connections, and of the memory of headers. ending and endingBytes come back as
+	// soon as evicted connections have noticed.
 	most, places, ending      int
 	factor, free, endingBytes int64
 	// room is signalled when a connection has ended, or can be evicted: look does it after grace.
@@ -56,9 +57,13 @@ type connections struct {
 }
 
 func newConnections(l net.Listener) *connections {
-	c := &connections{Listener: l, most: maxWaiting, factor: headerFactor, places: maxConnections, free: headersBytes, evicted: prometheus.NewCounter(prometheus.CounterOpts{
+	evicted := prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "keyheat_server_evicted_connections_total", Help: "Connections closed before a request, or between two, to make room for others.",
-	})}
+	})
+	c := &connections{
+		Listener: l, evicted: evicted,
+		most: maxWaiting, factor: headerFactor, places: maxConnections, free: headersBytes,
+	}
 	c.room = sync.NewCond(&c.mu)
 	c.look = time.AfterFunc(grace, c.room.Signal)
 	return c
