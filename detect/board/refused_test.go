@@ -1,6 +1,7 @@
 package board_test
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -12,8 +13,8 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// refusedLoad is the load of a key in some seconds. A part is refused because of a key range.
-// Requests are sampled one by one.
+// refusedLoad is the load of a key in some seconds. A part is refused because of a key range,
+// unless for another cause. Requests are sampled one by one.
 type refusedLoad struct {
 	key      string
 	requests int     // a second
@@ -21,6 +22,7 @@ type refusedLoad struct {
 	refused  float64 // part
 	from, to int     // seconds
 	bare     bool    // refused requests carry no units
+	cause    string
 }
 
 // send adds a second's sampled requests to a shard. Every so many-th request is refused.
@@ -39,7 +41,7 @@ func (l *refusedLoad) send(t *testing.T, shard *sketch.Shard, random *rand.Rand,
 			Op: sample.UpdateItem, WCU: scenario.Milli(l.units), Rate: rate, N: 1, Caller: fmt.Sprintf("web-%d", n%7),
 		}
 		if int(float64(n+1)*l.refused) > int(float64(n)*l.refused) {
-			r.Throttle = keyRangeCause
+			r.Throttle = cmp.Or(l.cause, keyRangeCause)
 			if l.bare {
 				r.WCU = 0
 			}
@@ -101,6 +103,9 @@ func TestRefusedShares(t *testing.T) {
 		},
 		"a five-hundredth, one in ten sampled": {
 			0.1, 300, []refusedLoad{{key: "k", requests: 950, units: 1, refused: 0.002, to: 300}, cold}, detect.HotKeyWrite, detect.Warning, detect.Warning, 60,
+		},
+		"a third for lack of capacity, one in a hundred sampled": {
+			0.01, 300, []refusedLoad{{key: "k", requests: 10, units: 36, refused: 0.34, to: 300, cause: provisionedCause}}, detect.TableStarvation, detect.Warning, "", 120,
 		},
 		"of a cool key beside one that may be hot and is served, one in a hundred sampled": {
 			0.01, 120, []refusedLoad{{key: "k", requests: 600, units: 1, to: 120}, {key: "cool", requests: 100, units: 1, refused: 0.5, to: 120}}, detect.HotPartition, detect.Warning, "", 60,

@@ -176,7 +176,7 @@ func (e *Episode) observe(p *point, r Rules) {
 		e.addPlateau(p)
 	}
 	if hot || refused {
-		e.addHot(p.second)
+		e.addHot(p.second, detect.FireOf)
 	}
 	if hot {
 		e.addHarm(s.certain, r)

@@ -38,11 +38,12 @@ func (e *Episode) extendPending(second int64) {
 	e.extend(second, second)
 }
 
-// addHot records a second above the policy's share.
-func (e *Episode) addHot(second int64) {
+// addHot records a second that fires with another one in so many seconds: one above the
+// policy's share, or with throttled requests of a table.
+func (e *Episode) addHot(second, within int64) {
 	e.warned = true
 	e.extendPending(second)
-	if pushWithin(e.hottest[:], second, detect.FireOf) {
+	if pushWithin(e.hottest[:], second, within) {
 		e.state = detect.Firing
 	}
 }
@@ -74,15 +75,10 @@ func (e *Episode) isRefused(p *point, r Rules, share sample.Milli) bool {
 }
 
 // addRefused counts a second with refused requests. They are harm by themselves, and critical
-// if their share lasts or the load is likely above the limit. Samples show them in few of the
-// seconds that have some, and so do flushes.
+// if their share lasts or the load is likely above the limit.
 func (e *Episode) addRefused(s view, critical bool) {
 	e.isHarmed = e.isHarmed || critical
-	within := int64(detect.FireOf)
-	if s.flushed || s.draws.RateLow > 0 {
-		within = detect.MeanLongest
-	}
-	if !pushWithin(e.refused[:], s.second, within) {
+	if !pushWithin(e.refused[:], s.second, refusedWithin(s.flushed || s.draws.RateLow > 0)) {
 		return
 	}
 	if critical {
@@ -91,6 +87,15 @@ func (e *Episode) addRefused(s view, critical bool) {
 		e.lasting = detect.Warning
 	}
 	e.fire(s.second, s.second)
+}
+
+// refusedWithin returns the window of FireSeconds with refused requests. Samples show them in
+// few of the seconds that have some, and so do flushes.
+func refusedWithin(rarely bool) int64 {
+	if rarely {
+		return detect.MeanLongest
+	}
+	return detect.FireOf
 }
 
 // fire makes the episode firing, and extends it by some seconds.
@@ -179,7 +184,7 @@ func (e *Episode) observePressure(p *point, r Rules) {
 		return
 	}
 	e.addOver(p.second)
-	e.addHot(p.second)
+	e.addHot(p.second, refusedWithin(e.sampled))
 	e.escalated = e.escalated || r.Kind == detect.HotPartition && (pressure.HoldsWritesBack() || e.lasts())
 }
 
