@@ -136,6 +136,6 @@ func judgeIncident(t *testing.T, db *store.Store, id string) {
 	}
 	now := time.Now()
 	must(t, db.Judge(t.Context(), lease, store.Judgement{Incidents: []store.Incident{{
-		ID: id, Target: sample.Target{Table: "orders"}, Cause: "hot_key", Severity: "critical", State: "firing", OpenedAt: now, LastSeen: now, Root: id, Document: []byte(`{}`),
+		ID: id, Target: sample.Target{Table: "orders"}, Case: "hot_key", Subject: "key_writes", Severity: "critical", State: "firing", OpenedAt: now, LastSeen: now, Root: id, Document: []byte(`{}`),
 	}}}))
 }

@@ -91,12 +91,12 @@ func (f *Finding) FailedShare() (float64, bool) {
 	return min(1, Ratio(r.Failed.Value, r.Calls)), true
 }
 
-// InReads reports whether a finding is about read units: of a key by its kind, of others
+// InReads reports whether a finding is about read units: of a key by its subject, of others
 // by the units that were refused or, where none or both were, by the limit of a partition
 // that is nearer.
 func (f *Finding) InReads() bool {
-	if f.Kind.OfKey() {
-		return f.Kind == HotKeyRead
+	if f.Subject.OfKey() {
+		return f.Subject == KeyReads
 	}
 	if t := f.Throttling; t != nil && t.Unit != "" {
 		return t.Unit == "rcu"

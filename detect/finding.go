@@ -1,7 +1,6 @@
 package detect
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -52,12 +51,14 @@ type Consumed struct {
 	RCU float64 `json:"rcu"`
 }
 
-// Finding is one verdict: one kind, one target. analyze, the API, the webhook and the
+// Finding is one verdict: one subject, one case. analyze, the API, the webhook and the
 // reports share its JSON form.
 type Finding struct {
-	// Fingerprint identifies kind and target. It never changes.
-	Fingerprint string `json:"fingerprint"`
-	Kind        Kind   `json:"kind"`
+	// Fingerprint identifies the subject, and never changes. Case is the answer as far as it is
+	// known: that of a watched subject can change.
+	Fingerprint string  `json:"fingerprint"`
+	Case        Case    `json:"case"`
+	Subject     Subject `json:"subject"`
 	KeyRef
 	Severity Severity `json:"severity"`
 	State    State    `json:"state"`
@@ -146,20 +147,8 @@ type Finding struct {
 	// CloudWatch compares the finding with DynamoDB's own metrics; null if Keyheat does
 	// not read CloudWatch for the table.
 	CloudWatch *CloudWatch `json:"cloudwatch"`
-	// Incident is the ID of the finding's incident, Cause what made it: of a key that one
-	// caller makes hot the key.
+	// Incident is the ID of the finding's incident.
 	Incident string `json:"incident"`
-	Cause    Cause  `json:"cause"`
-}
-
-// NewFinding returns a pending finding, without figures, about a target or a key of it.
-func NewFinding(k Kind, t Target, key sample.Key) Finding {
-	f := Finding{
-		Kind: k, KeyRef: KeyRef{Target: t, Key: sample.Text(key.Text), KeyType: key.Type},
-		State: Pending, Quality: NewQuality(SourceRequests),
-	}
-	f.identify()
-	return f
 }
 
 // ReadFinding decodes a finding from its JSON form.
@@ -168,39 +157,7 @@ func ReadFinding(document []byte) (Finding, error) {
 	if err := json.Unmarshal(document, &f); err != nil {
 		return Finding{}, fmt.Errorf("read a finding: %w", err)
 	}
-	f.Cause = cmp.Or(f.Cause, causeOf[f.Kind]) // of one that was stored without
 	return f, nil
-}
-
-func (f *Finding) identify() {
-	f.Fingerprint = fingerprint(f.Kind, f.KeyRef)
-	f.BelongTo(causeOf[f.Kind], f.causeKey())
-}
-
-// fingerprint identifies a kind of finding about a key or target. It uses the key itself
-// and not its hash, so it is the same on every machine. An unknown account and Region are
-// left out.
-func fingerprint(k Kind, key KeyRef) string {
-	parts := []string{string(k), key.Table, key.Index, key.KeyType, string(key.Key)}
-	if key.Account != "" || key.Region != "" {
-		parts = append(parts, key.Account, key.Region)
-	}
-	return digest(parts...)
-}
-
-// numbered are the actions whose steps make as many shards, or parts, as Finding.Shards.
-var numbered = []string{ActionShard, ActionSplit, ActionRename, ActionMigrate}
-
-// AdvisesShards reports whether the advice makes, or keeps, Shards shards of the key.
-// Otherwise the number means nothing: shards do not help, or less is enough.
-func (f *Finding) AdvisesShards() bool {
-	if f.Kind == LowCardinalityKey {
-		return f.Index != "" // a table needs another key, not shards
-	}
-	if f.Kind == UnevenShards {
-		return false // even shards would be enough
-	}
-	return slices.ContainsFunc(f.Advice, func(s Step) bool { return slices.Contains(numbered, s.Action) })
 }
 
 // IsCutOff reports whether DynamoDB may have refused more load than the samples show: the
@@ -213,8 +170,8 @@ func (f *Finding) IsCutOff() bool {
 // OnlyMean reports whether the samples prove a key's mean, but no second above it. The
 // peak then has bounds, and its value is the likely one.
 func (f *Finding) OnlyMean() bool {
-	peak, mean := Side(f.Kind, f.Peak.WCU, f.Peak.RCU), Side(f.Kind, f.Mean.WCU, f.Mean.RCU)
-	return f.Kind.OfKey() && f.Quality.IsSampled() && mean.Value > 0 && peak.Low <= mean.High
+	peak, mean := SideOf(f, f.Peak.WCU, f.Peak.RCU), SideOf(f, f.Mean.WCU, f.Mean.RCU)
+	return f.Subject.OfKey() && f.Quality.IsSampled() && mean.Value > 0 && peak.Low <= mean.High
 }
 
 // Sharded is a key that is already sharded, judged as one key.
@@ -245,6 +202,9 @@ type Rolling struct {
 	// about one key.
 	Keys []sample.Text `json:"keys"`
 }
+
+// IsPattern reports whether a finding is about a pattern of keys, and not one of its keys.
+func (f *Finding) IsPattern() bool { return f.Rolling != nil && f.Subject == SubjectKeys }
 
 // Members are the keys that a finding about several keys rests on.
 type Members struct {
@@ -365,17 +325,4 @@ func (f *Finding) OwnShare() float64 {
 		return 1
 	}
 	return max(0, 1-f.Replication.WCU/f.Peak.WCU.Value)
-}
-
-// NewRelated returns a related finding of another kind. It is Info, and is resolved when
-// the original is.
-func NewRelated(f *Finding, kind Kind, key sample.Text) Finding {
-	m := *f
-	m.Kind, m.Key = kind, key
-	m.identify()
-	m.Severity, m.State = Info, Pending
-	if f.State == Resolved {
-		m.State = Resolved
-	}
-	return m
 }

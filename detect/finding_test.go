@@ -11,7 +11,7 @@ import (
 // TestReadFinding reads a finding from its own JSON form, and no half document.
 func TestReadFinding(t *testing.T) {
 	t.Parallel()
-	want := hotKey(detect.HotKeyRead, detect.Target{Account: "1", Region: "eu-west-1", Table: "orders"}, "a")
+	want := hotKey(detect.KeyReads, detect.Target{Account: "1", Region: "eu-west-1", Table: "orders"}, "a")
 	want.Quality = detect.NewQuality(detect.SourceMixed)
 	text, err := json.Marshal(want)
 	if err != nil {
@@ -21,7 +21,7 @@ func TestReadFinding(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v: read\n%+v, want\n%+v", err, got, want)
 	}
-	if _, err := detect.ReadFinding([]byte(`{"kind":`)); err == nil {
+	if _, err := detect.ReadFinding([]byte(`{"case":`)); err == nil {
 		t.Error("half a document is read")
 	}
 }

@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/testsupport/hostile"
+	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 	"github.com/keyheat/keyheat/sample"
 )
 
-func hotKey(kind detect.Kind, target detect.Target, key string) detect.Finding {
-	f := detect.NewFinding(kind, target, sample.Key{Type: "S", Text: key})
+func hotKey(about any, target detect.Target, key string) detect.Finding {
+	f := scenario.NewFinding(about, target, sample.Key{Type: "S", Text: key})
 	f.Severity, f.State = detect.Critical, detect.Firing
 	f.FirstSeen = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	f.LastSeen = f.FirstSeen.Add(time.Minute)
@@ -20,27 +22,11 @@ func hotKey(kind detect.Kind, target detect.Target, key string) detect.Finding {
 }
 
 // incidentOf is the incident of one finding.
-func incidentOf(f detect.Finding) detect.Incident { return detect.Incidents([]detect.Finding{f})[0] }
-
-// TestEveryKindHasACause: an incident without a cause could be neither routed nor
-// told apart.
-func TestEveryKindHasACause(t *testing.T) {
-	t.Parallel()
-	for _, kind := range []detect.Kind{
-		detect.HotKeyWrite, detect.HotKeyRead, detect.HotGSIKey, detect.HotPartition, detect.TableStarvation,
-		detect.RollingHotKey, detect.LowCardinalityKey, detect.TooFewShards, detect.TooManyShards, detect.UnevenShards,
-		detect.LargeItem, detect.SingleCaller, detect.TestKey, detect.RetryStorm, detect.LargeCollection, detect.MovingHotSpot,
-	} {
-		f := hotKey(kind, detect.Target{Table: "orders"}, "k")
-		if i := incidentOf(f); i.Cause == "" {
-			t.Errorf("%s has no cause", kind)
-		}
-	}
-}
+func incidentOf(f detect.Finding) detect.Incident { return casebook.Incidents([]detect.Finding{f})[0] }
 
 func TestAnIncidentIsItsFindings(t *testing.T) {
 	t.Parallel()
-	f := hotKey(detect.HotKeyWrite, detect.Target{Table: "orders", Index: "by-status"}, "OPEN")
+	f := hotKey(detect.KeyWrites, detect.Target{Table: "orders", Index: "by-status"}, "OPEN")
 	i := incidentOf(f)
 	if i.Root != f.Fingerprint || len(i.Findings) != 1 || i.Findings[0] != f.Fingerprint || i.Severity != f.Severity || i.State != f.State {
 		t.Errorf("the incident %+v is not that of its finding", i)
@@ -50,7 +36,7 @@ func TestAnIncidentIsItsFindings(t *testing.T) {
 	}
 }
 
-// TestIncidentsAreToldApart: by cause and key, and by every part of the target, whose
+// TestIncidentsAreToldApart: by case and key, and by every part of the target, whose
 // limits hold for each alone. That a key is hot by reads and by writes, and that its
 // items are large, is one incident.
 func TestIncidentsAreToldApart(t *testing.T) {
@@ -59,24 +45,24 @@ func TestIncidentsAreToldApart(t *testing.T) {
 	for _, target := range []detect.Target{
 		{Table: "orders"}, {Table: "orders", Index: "i"}, {Region: "eu-west-1", Table: "orders"}, {Account: "1", Table: "orders"}, {Table: "ordersi"},
 	} {
-		for _, kind := range []detect.Kind{detect.HotKeyWrite, detect.RollingHotKey, detect.UnevenShards} {
+		for _, about := range []any{detect.KeyWrites, casebook.TimeKey, casebook.UnevenShards} {
 			for _, key := range []string{"a", "b"} {
-				f := hotKey(kind, target, key)
+				f := hotKey(about, target, key)
 				id := incidentOf(f).ID
 				if other, twice := seen[id]; twice {
-					t.Errorf("%v %s %s and %v %s %s are one incident", f.Target, f.Kind, f.Key, other.Target, other.Kind, other.Key)
+					t.Errorf("%v %s %s and %v %s %s are one incident", f.Target, f.About(), f.Key, other.Target, other.About(), other.Key)
 				}
 				seen[id] = f
 			}
 		}
 	}
-	for _, kind := range []detect.Kind{detect.HotKeyRead, detect.LargeItem} {
-		f := hotKey(kind, detect.Target{Table: "orders"}, "a")
-		if of, same := seen[incidentOf(f).ID]; !same || of.Kind != detect.HotKeyWrite {
-			t.Errorf("%s of a hot key is another incident", kind)
+	for _, about := range []any{detect.KeyReads, casebook.LargeItem} {
+		f := hotKey(about, detect.Target{Table: "orders"}, "a")
+		if of, same := seen[incidentOf(f).ID]; !same || of.Subject != detect.KeyWrites {
+			t.Errorf("%v of a hot key is another incident", about)
 		}
 	}
-	again := hotKey(detect.HotKeyWrite, detect.Target{Table: "orders"}, "a")
+	again := hotKey(detect.KeyWrites, detect.Target{Table: "orders"}, "a")
 	if _, same := seen[incidentOf(again).ID]; !same {
 		t.Error("the same finding is another incident")
 	}
@@ -108,16 +94,16 @@ func TestNotificationIDsAreOfWhatIsTold(t *testing.T) {
 // least utilised, and that incidents keep the order of their first findings.
 func TestRootsComeFirst(t *testing.T) {
 	t.Parallel()
-	of := func(kind detect.Kind, key, incident string) detect.Finding {
-		f := detect.NewFinding(kind, detect.Target{Table: "orders"}, sample.KeyString(key))
+	of := func(about any, key, incident string) detect.Finding {
+		f := scenario.NewFinding(about, detect.Target{Table: "orders"}, sample.KeyString(key))
 		f.Incident = incident
 		return f
 	}
 	found := []detect.Finding{
-		of(detect.HotKeyWrite, "a#0", "shards"), of(detect.HotKeyWrite, "b", "alone"), of(detect.HotKeyWrite, "a#1", "shards"), of(detect.TooFewShards, "a#*", "shards"),
+		of(detect.KeyWrites, "a#0", "shards"), of(detect.KeyWrites, "b", "alone"), of(detect.KeyWrites, "a#1", "shards"), of(casebook.TooFewShards, "a#*", "shards"),
 	}
 	var keys []string
-	for _, f := range slices.Concat(detect.Roots(found)...) {
+	for _, f := range slices.Concat(casebook.Roots(found)...) {
 		keys = append(keys, string(f.Key))
 	}
 	if keys[0] != "a#*" || keys[3] != "b" || len(keys) != 4 {
@@ -125,19 +111,15 @@ func TestRootsComeFirst(t *testing.T) {
 	}
 }
 
-// TestKindsAndCauses: the lists by which words of routes, silences and requests are checked have
-// every kind of the findings' schema, and a cause for each.
-func TestKindsAndCauses(t *testing.T) {
+// TestEveryFindingMakesAnIncident: the lists by which words of silences and requests are checked
+// have the case and the subject of each.
+func TestEveryFindingMakesAnIncident(t *testing.T) {
 	t.Parallel()
-	var kinds []string
-	for _, kind := range hostile.Kinds() {
-		kinds = append(kinds, string(kind))
-		f := detect.NewFinding(kind, detect.Target{Table: "orders"}, sample.KeyString("a"))
-		if i := detect.Incidents([]detect.Finding{f}); len(i) != 1 || !slices.Contains(detect.Causes(), string(i[0].Cause)) {
-			t.Errorf("%s has the incidents %+v, whose cause is not among %q", kind, i, detect.Causes())
+	for _, about := range hostile.Abouts() {
+		f := scenario.NewFinding(about, detect.Target{Table: "orders"}, sample.KeyString("a"))
+		i := incidentOf(f)
+		if !slices.Contains(casebook.Names(), string(i.Case)) || !slices.Contains(detect.Subjects(), string(i.Subject)) || i.Case != f.Case {
+			t.Errorf("%v has the incident %+v", about, i)
 		}
-	}
-	if slices.Sort(kinds); !slices.Equal(detect.Kinds(), kinds) {
-		t.Errorf("the kinds are %q, want %q", detect.Kinds(), kinds)
 	}
 }

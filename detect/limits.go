@@ -226,8 +226,8 @@ const (
 // few, in seconds. keydesign/limits.go has the other thresholds of key designs.
 const FewValuesSeconds = 60
 
-// Limit returns a partition's limit for a kind's side, writes or reads.
-func Limit(k Kind) sample.Milli { return Side(k, PartitionWrite, PartitionRead) }
+// Limit returns a partition's limit for a subject's side, writes or reads.
+func Limit(s Subject) sample.Milli { return Side(s, PartitionWrite, PartitionRead) }
 
 // ShareOf returns a part of an amount.
 func ShareOf(m sample.Milli, part float64) sample.Milli {

@@ -67,19 +67,19 @@ type Policy struct {
 	// WarmWritePrice and WarmReadPrice are the price of one write and read unit a second of
 	// warm throughput, paid once, in US dollars; 0 if unknown.
 	WarmWritePrice, WarmReadPrice float64
-	// RunbookURL is the address of the owner's own instructions; empty for none. {kind}
-	// stands for the kind of the incident's root finding.
+	// RunbookURL is the address of the owner's own instructions; empty for none. {case}
+	// stands for the case of the incident's root finding.
 	RunbookURL string
 }
 
-const kindInURL = "{kind}"
+const caseInURL = "{case}"
 
-// Runbook returns the address of the instructions for a kind; empty for none.
-func (p Policy) Runbook(k Kind) string {
-	return strings.ReplaceAll(p.RunbookURL, kindInURL, url.PathEscape(string(k)))
+// Runbook returns the address of the instructions for a case; empty for none.
+func (p Policy) Runbook(c Case) string {
+	return strings.ReplaceAll(p.RunbookURL, caseInURL, url.PathEscape(string(c)))
 }
 
-// maxURL bounds an address in bytes: a Slack button takes 3,000, including the kind.
+// maxURL bounds an address in bytes: a Slack button takes 3,000, including the case.
 const maxURL = 2000
 
 // checkRunbook checks the address of instructions. All receivers see it, so it must hold
@@ -88,7 +88,7 @@ func (p Policy) checkRunbook() error {
 	if p.RunbookURL == "" {
 		return nil
 	}
-	address := p.Runbook(HotKeyWrite)
+	address := p.Runbook("hot_key")
 	u, err := url.Parse(address)
 	switch {
 	case len(p.RunbookURL) > maxURL:
@@ -98,7 +98,7 @@ func (p Policy) checkRunbook() error {
 	case u.User != nil:
 		return errors.New("a runbook URL with a user: all receivers see it, so give one without a password")
 	case strings.ContainsAny(address, "{}"):
-		return fmt.Errorf("runbook URL %q: only %s is replaced: take the other braces out", p.RunbookURL, kindInURL)
+		return fmt.Errorf("runbook URL %q: only %s is replaced: take the other braces out", p.RunbookURL, caseInURL)
 	}
 	return nil
 }

@@ -147,10 +147,10 @@ type After struct {
 	HighUtilization float64 `json:"high_utilization"`
 }
 
-// NewAfter returns a load between two amounts, in units a second of the kind's side.
-func NewAfter(k Kind, low, high float64) *After {
-	limit := Units(Limit(k))
-	return &After{Unit: Side(k, "wcu", "rcu"), Low: low, High: high, LowUtilization: low / limit, HighUtilization: high / limit}
+// NewAfter returns a load between two amounts, in units a second of the subject's side.
+func NewAfter(s Subject, low, high float64) *After {
+	limit := Units(Limit(s))
+	return &After{Unit: Side(s, "wcu", "rcu"), Low: low, High: high, LowUtilization: low / limit, HighUtilization: high / limit}
 }
 
 // Cost is the request units that a step adds. Requests are lower bounds: one may cost more
@@ -202,19 +202,19 @@ func FanOut(queries float64, more int, p Policy) *Cost {
 }
 
 // Prewarm returns the cost of a table's or index's warm throughput, in units a second of the
-// kind's side; nil if the table has it. DynamoDB charges once for what is above the present
+// subject's side; nil if the table has it. DynamoDB charges once for what is above the present
 // warm throughput (aws.amazon.com/dynamodb/pricing).
-func Prewarm(k Kind, units float64, index string, facts *TableFacts, p Policy) *Cost {
+func Prewarm(s Subject, units float64, index string, facts *TableFacts, p Policy) *Cost {
 	wcu, rcu := facts.WarmThroughput(index)
 	provisionedWCU, provisionedRCU := facts.Capacity(index)
-	has := Side(k, max(wcu, provisionedWCU), max(rcu, provisionedRCU))
+	has := Side(s, max(wcu, provisionedWCU), max(rcu, provisionedRCU))
 	if facts != nil && facts.Billing == BillingOnDemand {
-		has = max(has, Side[float64](k, OnDemandWrite, OnDemandRead))
+		has = max(has, Side[float64](s, OnDemandWrite, OnDemandRead))
 	}
 	if units <= has {
 		return nil
 	}
-	c := &Cost{WarmWCU: Side(k, units-has, 0), WarmRCU: Side(k, 0, units-has)}
+	c := &Cost{WarmWCU: Side(s, units-has, 0), WarmRCU: Side(s, 0, units-has)}
 	c.Price(p)
 	return c
 }

@@ -8,17 +8,17 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Side returns the argument for a kind's side of the load: read for HotKeyRead, else
+// Side returns the argument for a subject's side of the load: read for KeyReads, else
 // write.
-func Side[T any](k Kind, write, read T) T {
-	if k == HotKeyRead {
+func Side[T any](s Subject, write, read T) T {
+	if s == KeyReads {
 		return read
 	}
 	return write
 }
 
-// Amount returns the kind's side of a load.
-func Amount(k Kind, l sketch.Load) sample.Milli { return Side(k, l.Write, l.Read) }
+// Amount returns the subject's side of a load.
+func Amount(s Subject, l sketch.Load) sample.Milli { return Side(s, l.Write, l.Read) }
 
 // Units returns an amount in units.
 func Units(m sample.Milli) float64 { return float64(m) / 1000 }
@@ -76,4 +76,12 @@ func Shards(peak, limit sample.Milli, headroom float64) int {
 	exact := float64(peak) / float64(limit) * headroom
 	// A product such as 4 × 1.5 must not become 6.000000000000001 and then 7.
 	return max(1, int(math.Ceil(exact-1e-9)))
+}
+
+// BoolToInt returns 1 for true, so that false comes first in an order.
+func BoolToInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

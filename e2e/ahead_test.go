@@ -41,7 +41,7 @@ func (w *scenario) heat(t *testing.T, traffic *liveTraffic, lasts time.Duration,
 	for time.Since(began) < lasts || found == 0 && time.Since(began) < hotWithin {
 		traffic.run(t, time.Second, hotTable)
 		for _, f := range w.findings(t) {
-			if found == 0 && f.Table == hotTable && f.Kind == "hot_key_write" && f.State == "firing" {
+			if found == 0 && f.Table == hotTable && f.Subject == "key_writes" && f.State == "firing" {
 				found = time.Since(began)
 			}
 		}
@@ -140,8 +140,8 @@ func (w *scenario) withClockAhead(t *testing.T, topic string, producers bool, pa
 		traffic.run(t, time.Second, "")
 		known.take(t, pages)
 		for _, f := range w.findings(t) {
-			if f.State == "firing" && f.Kind != "bad_samples" { // which is of the refused ones' minute
-				return fmt.Errorf("%s of %s fires", f.Kind, f.Table)
+			if f.State == "firing" && f.Case != "bad_samples" { // which is of the refused ones' minute
+				return fmt.Errorf("%s of %s fires", f.Case, f.Table)
 			}
 		}
 		if known.fired[hotTable] != 1 || known.last[hotTable] != "resolved" {

@@ -24,7 +24,7 @@ import (
 
 // verdict is what analyze prints as JSON.
 type verdict struct {
-	Findings []struct{ Kind, Index, Key, Severity string }
+	Findings []struct{ Subject, Index, Key, Severity string }
 	Tables   []struct {
 		Index string
 		WCU   float64
@@ -111,10 +111,10 @@ func TestAnalyzeAStreamOfMinistack(t *testing.T) {
 	hot := map[string]bool{}
 	for _, f := range v.Findings {
 		if f.Severity == "critical" {
-			hot[f.Kind+" "+f.Index+" "+f.Key] = true
+			hot[f.Subject+" "+f.Index+" "+f.Key] = true
 		}
 	}
-	if !hot["hot_key_write  user#hot"] || !hot["hot_gsi_key by-status open"] {
+	if !hot["key_writes  user#hot"] || !hot["key_writes by-status open"] {
 		t.Errorf("critical are %v", hot)
 	}
 }

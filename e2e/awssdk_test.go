@@ -137,7 +137,7 @@ func TestFromAProgramToAFinding(t *testing.T) {
 			}
 		}
 		found := w.findings(t)
-		if len(found) != 1 || found[0].Key != "user#1" || found[0].Kind != "hot_key_write" || found[0].Severity != "critical" || found[0].Shards < 2 {
+		if len(found) != 1 || found[0].Key != "user#1" || found[0].Subject != "key_writes" || found[0].Severity != "critical" || found[0].Shards < 2 {
 			return fmt.Errorf("findings %+v", found)
 		}
 		return nil

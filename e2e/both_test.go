@@ -66,11 +66,11 @@ commit: {interval: 500ms}
 		}
 		return err
 	})
-	w.finding(t, "hot_key_write", "", "user#hot", changes.hotAs("", "user#hot"))
+	w.finding(t, "key_writes", "", "user#hot", changes.hotAs("", "user#hot"))
 	of := w.findings(t)
 	topics := 0
 	for _, f := range of {
-		if f.Kind == "hot_key_write" && f.Table != "orders" {
+		if f.Subject == "key_writes" && f.Table != "orders" {
 			topics++
 		}
 	}

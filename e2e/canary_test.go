@@ -45,7 +45,7 @@ func TestCanary(t *testing.T) {
 	var hidden string
 	within(t, time.Minute, "the key is found", func() error {
 		for _, f := range w.findings(t) {
-			if f.Kind == "hot_key_write" {
+			if f.Subject == "key_writes" {
 				hidden = f.Key
 				return nil
 			}

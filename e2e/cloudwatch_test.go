@@ -69,7 +69,7 @@ cloudwatch: {enabled: true, tables: [orders]}
 			return errors.New("no finding")
 		}
 		f := answer.Findings[0]
-		if len(answer.Findings) != 1 || f.Kind != detect.HotPartition || f.State != detect.Firing || f.Evidence == nil || f.Evidence.Refused[sample.KeyRange.String()] != 7200 {
+		if len(answer.Findings) != 1 || f.Subject != detect.SubjectPartition || f.State != detect.Firing || f.Evidence == nil || f.Evidence.Refused[sample.KeyRange.String()] != 7200 {
 			t.Fatalf("the findings are %s", body)
 		}
 		return nil

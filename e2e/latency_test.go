@@ -84,8 +84,8 @@ type page struct {
 
 // told is what a message says of its incident.
 type told struct {
-	ID, Cause string
-	Revision  int
+	ID, Case string
+	Revision int
 }
 
 // receivePages answers every message of Keyheat, and passes on what it was.

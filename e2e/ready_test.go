@@ -29,7 +29,7 @@ func TestReadyMeansAbleToServe(t *testing.T) {
 	for path, wants := range map[string][]string{
 		"/metrics": {
 			"keyheat_ready 1\n", `keyheat_alert_failing{route="pager"} 1`,
-			`keyheat_report_incidents{cause="pipeline",severity="critical",state="firing"} 1`,
+			`keyheat_report_incidents{case="collection_stopped",severity="critical",state="firing"} 1`,
 		},
 		"/status":                  {"Collection has stopped", "connection refused"},
 		"/api/v1/receivers":        {`"failing":true`},
@@ -60,7 +60,7 @@ func TestReadyMeansAbleToServe(t *testing.T) {
 	back := time.Now()
 	select {
 	case p := <-pages:
-		if p.incident.Cause != "pipeline" || p.delay == "" {
+		if p.incident.Case != "collection_stopped" || p.delay == "" {
 			t.Errorf("the message is %+v, want the incident and how late it is", p)
 		}
 		t.Logf("the receiver got what waited %s after it was back: %q", rounded(time.Since(back)), p.delay)

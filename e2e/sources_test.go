@@ -35,9 +35,9 @@ func TestDeadSources(t *testing.T) {
 		// begin starts what the collectors read. It returns their settings and environment, and
 		// how the source is taken away and given back.
 		begin func(t *testing.T) source
-		// kind is the incident's, banner what every page says, and ready what a collector's
+		// code is the case of the incident, banner what every page says, and ready what a collector's
 		// readiness says; it is empty if no collector is left.
-		kind, banner, ready string
+		code, banner, ready string
 	}{
 		{"Kafka is killed", killedKafka, "collection_stopped", "No collector can read its source", "connection refused"},
 		{"Kafka is frozen", frozenKafka, "collection_stopped", "No collector can read its source", "has not been read for"},
@@ -71,7 +71,7 @@ func TestDeadSources(t *testing.T) {
 			}
 			taken := time.Now()
 			s.take(t, w)
-			told := awaitPage(t, pages, o.kind, "firing").at.Sub(taken)
+			told := awaitPage(t, pages, o.code, "firing").at.Sub(taken)
 			if told > toldWithin {
 				t.Errorf("on-call was told after %s, want at most %s", rounded(told), toldWithin)
 			}
@@ -93,11 +93,11 @@ func TestDeadSources(t *testing.T) {
 			}
 			given := time.Now()
 			s.give(t, w)
-			over := awaitPage(t, pages, o.kind, "resolved").at.Sub(given)
+			over := awaitPage(t, pages, o.code, "resolved").at.Sub(given)
 			for _, c := range w.collectors {
 				c.ready(t)
 			}
-			t.Logf("%-46s %s told after %s, over %s after the source is back; %s", o.name+":", o.kind, rounded(told), rounded(over), figures)
+			t.Logf("%-46s %s told after %s, over %s after the source is back; %s", o.name+":", o.code, rounded(told), rounded(over), figures)
 		})
 	}
 }
@@ -169,20 +169,20 @@ type source struct {
 }
 
 // awaitPage waits for a message about an incident of Keyheat itself.
-func awaitPage(t *testing.T, pages <-chan page, kind, event string) page {
+func awaitPage(t *testing.T, pages <-chan page, code, event string) page {
 	t.Helper()
 	late := time.After(4 * time.Minute)
 	for {
 		select {
 		case p := <-pages:
-			if p.event == event && strings.Contains(p.body, `"kind":"`+kind+`"`) {
+			if p.event == event && strings.Contains(p.body, `"case":"`+code+`"`) {
 				return p
 			}
 			if p.event == event {
 				t.Logf("another message: %.300s", p.body)
 			}
 		case <-late:
-			t.Fatalf("on-call was not told of %s, %s", kind, event)
+			t.Fatalf("on-call was not told of %s, %s", code, event)
 		}
 	}
 }

@@ -144,12 +144,12 @@ func (w *scenario) matches(t *testing.T, o *oracle, limit time.Duration) {
 	}
 }
 
-// finding waits for the finding of that kind on a key of an index.
-func (w *scenario) finding(t *testing.T, kind, index, key string, want func(found) error) (f found) {
+// finding waits for the finding about a subject: a key of an index.
+func (w *scenario) finding(t *testing.T, subject, index, key string, want func(found) error) (f found) {
 	t.Helper()
-	within(t, await.Limit, fmt.Sprintf("%s on %s/%s", kind, index, key), func() error {
+	within(t, await.Limit, fmt.Sprintf("%s on %s/%s", subject, index, key), func() error {
 		for _, f = range w.findings(t) {
-			if f.Kind == kind && f.Table == "orders" && f.Index == index && f.Key == key {
+			if f.Subject == subject && f.Table == "orders" && f.Index == index && f.Key == key {
 				return want(f)
 			}
 		}

@@ -70,8 +70,8 @@ func TestStreamsOfMinistack(t *testing.T) {
 		}
 		return nil
 	}
-	w.finding(t, "hot_key_write", "", "user#hot", critical)
-	w.finding(t, "hot_gsi_key", "by-status", "open", critical)
+	w.finding(t, "key_writes", "", "user#hot", critical)
+	w.finding(t, "key_writes", "by-status", "open", critical)
 	w.collectors[0].ready(t)
 	w.collectors[0].stop(t)
 	t.Logf("units by index: %v", o.accounts)
@@ -166,8 +166,8 @@ func TestStreamsKilledCollectors(t *testing.T) {
 	// Between two streams a write has no record.
 	o := newOracle(table, func(w model.Write) bool { return w.Stream != "" })
 	w.matches(t, o, time.Minute)
-	w.finding(t, "hot_key_write", "", "user#hot", o.hotAs("", "user#hot"))
-	w.finding(t, "hot_gsi_key", "by-status", "open", o.hotAs("by-status", "open"))
+	w.finding(t, "key_writes", "", "user#hot", o.hotAs("", "user#hot"))
+	w.finding(t, "key_writes", "by-status", "open", o.hotAs("by-status", "open"))
 	if lost := w.gaps(t); len(lost) > 0 {
 		t.Errorf("gaps were recorded: %+v", lost)
 	}
@@ -256,7 +256,7 @@ func TestStreamsSaturation(t *testing.T) {
 	w := newStreamsScenario(t, serve(t, fake), 1)
 	w.startCollectors(t)
 	w.matches(t, newOracle(table, nil), time.Minute)
-	f := w.finding(t, "hot_key_write", "", "user#hot", func(f found) error {
+	f := w.finding(t, "key_writes", "", "user#hot", func(f found) error {
 		if f.Severity != "critical" || f.OverSeconds != 0 || f.SaturatedSeconds < 3 {
 			return fmt.Errorf("%+v", f)
 		}
@@ -287,7 +287,7 @@ func TestStreamsFrozenFor16Minutes(t *testing.T) {
 	o := newOracle(table, nil)
 	w.matches(t, o, time.Minute)
 	for _, key := range []string{"user#hot", "user#while-frozen", "user#after"} {
-		w.finding(t, "hot_key_write", "", key, o.hotAs("", key))
+		w.finding(t, "key_writes", "", key, o.hotAs("", key))
 	}
 	if lost := w.gaps(t); len(lost) > 0 {
 		t.Errorf("gaps were recorded: %+v", lost)
@@ -331,7 +331,7 @@ func TestStreamsStoppedFor25Hours(t *testing.T) {
 	c.start(t)
 	o := newOracle(table, func(w model.Write) bool { return w.Time.Before(stopped) || w.Time.After(trimmed) })
 	w.matches(t, o, time.Minute)
-	w.finding(t, "hot_key_write", "", "user#after", o.hotAs("", "user#after"))
+	w.finding(t, "key_writes", "", "user#after", o.hotAs("", "user#after"))
 	gaps := w.gaps(t)
 	if len(gaps) != 2 {
 		t.Errorf("%d gaps, want one for each of the two shards that were trimmed: %+v", len(gaps), gaps)
@@ -341,7 +341,7 @@ func TestStreamsStoppedFor25Hours(t *testing.T) {
 			t.Errorf("a gap until %v; what is missing was written between %s and %s", g.Until, stopped, trimmed)
 		}
 	}
-	kept := w.finding(t, "hot_key_write", "", "user#kept", func(f found) error {
+	kept := w.finding(t, "key_writes", "", "user#kept", func(f found) error {
 		if len(f.Quality.Gaps) == 0 {
 			return errors.New("it is not marked with the gap in which it may have begun")
 		}

@@ -11,12 +11,12 @@ import (
 // Finding is one stored verdict: columns for searching and ordering, and the whole in the
 // document.
 type Finding struct {
-	// Fingerprint names the finding: one for each kind and target.
+	// Fingerprint names the finding: one for each subject.
 	Fingerprint string
-	// Kind, Target and Key are its subject. Key is for people and for searching;
-	// characters that SQL text cannot hold are replaced in it, and the document has it
-	// exactly.
-	Kind string
+	// Case is the answer. Subject, Target and Key are what it is about. Key is for people and
+	// for searching; characters that SQL text cannot hold are replaced in it, and the document
+	// has it exactly.
+	Case, Subject string
 	sample.Target
 	Key             sample.Text
 	Severity, State string
@@ -47,7 +47,7 @@ type Transition struct {
 // FindingQuery chooses findings. The zero value chooses all; an empty field
 // chooses any.
 type FindingQuery struct {
-	State, Severity, Account, Region, Table, Kind string
+	State, Severity, Account, Region, Table, Case, Subject string
 	// After chooses the findings behind this one in the order of the list; the zero
 	// value, from the first on.
 	After FindingPlace
@@ -60,11 +60,11 @@ type FindingPlace struct {
 	Fingerprint string
 }
 
-const findingColumns = `fingerprint, kind, key_text, severity, state,
+const findingColumns = `fingerprint, case_code, subject, key_text, severity, state,
 	utilization, first_seen, last_seen, updated_at, document`
 
 func (f *Finding) fields() []any {
-	return append(targetFields(&f.Target), &f.Fingerprint, &f.Kind, &f.Key, &f.Severity, &f.State,
+	return append(targetFields(&f.Target), &f.Fingerprint, &f.Case, &f.Subject, &f.Key, &f.Severity, &f.State,
 		&f.Utilization, &f.FirstSeen, &f.LastSeen, &f.UpdatedAt, &f.Document)
 }
 
@@ -73,12 +73,12 @@ func (s *Store) Findings(ctx context.Context, q FindingQuery) ([]Finding, error)
 	return list(ctx, s, "read findings", (*Finding).fields, `
 		SELECT `+targetColumns+`, `+findingColumns+` FROM findings AS f JOIN targets AS t ON t.id = f.target
 		WHERE ($1 = '' OR state = $1) AND ($2 = '' OR severity = $2)
-			AND ($3 = '' OR t.table_name = $3) AND ($4 = '' OR kind = $4)
+			AND ($3 = '' OR t.table_name = $3) AND ($4 = '' OR case_code = $4) AND ($10 = '' OR subject = $10)
 			AND ($5 = '' OR t.account = $5) AND ($6 = '' OR t.region = $6)
 			AND ($7 = '' OR utilization < $8 OR utilization = $8 AND fingerprint > $7)
 		ORDER BY utilization DESC, fingerprint LIMIT $9`,
-		q.State, q.Severity, clean(q.Table), q.Kind, clean(q.Account), clean(q.Region),
-		q.After.Fingerprint, q.After.Utilization, limit(q.Limit))
+		q.State, q.Severity, clean(q.Table), q.Case, clean(q.Account), clean(q.Region),
+		q.After.Fingerprint, q.After.Utilization, limit(q.Limit), q.Subject)
 }
 
 // Finding returns one finding, or ErrNotFound.
@@ -111,12 +111,12 @@ func (s *Store) FindingHistory(ctx context.Context, fingerprint string) ([]Trans
 func (t *tx) putFindings(ctx context.Context, findings []Finding, ids targetIDs) error {
 	return insertAll(ctx, t, `INSERT INTO findings (target, `+findingColumns+`)`, `
 		ON CONFLICT (fingerprint) DO UPDATE
-		SET kind = excluded.kind, target = excluded.target, key_text = excluded.key_text,
+		SET case_code = excluded.case_code, subject = excluded.subject, target = excluded.target, key_text = excluded.key_text,
 			severity = excluded.severity, state = excluded.state,
 			utilization = excluded.utilization, first_seen = excluded.first_seen,
 			last_seen = excluded.last_seen, updated_at = excluded.updated_at,
 			document = excluded.document`, findings, func(f Finding) []any {
-		return []any{ids.id(f.Target), f.Fingerprint, f.Kind, clean(string(f.Key)), f.Severity, f.State, f.Utilization,
+		return []any{ids.id(f.Target), f.Fingerprint, f.Case, f.Subject, clean(string(f.Key)), f.Severity, f.State, f.Utilization,
 			utc(f.FirstSeen), utc(f.LastSeen), t.now, clean(string(f.Document))}
 	})
 }

@@ -18,7 +18,8 @@ type IncidentHead struct {
 	sample.Target
 	// Root is the fingerprint of the finding that stands for the others.
 	Root        string      `json:"-"`
-	Kind        string      `json:"kind"`
+	Case        string      `json:"case"`
+	Subject     string      `json:"subject"`
 	Key         sample.Text `json:"key"`
 	Utilization float64     `json:"utilization"`
 	OpenedAt    time.Time   `json:"opened_at"`
@@ -44,10 +45,10 @@ func (s *Store) IncidentHeads(ctx context.Context, q HeadQuery) ([]IncidentHead,
 		since = Beginning
 	}
 	return list(ctx, s, "read the heads of incidents", func(h *IncidentHead) []any {
-		return append(targetFields(&h.Target), &h.ID, &h.Severity, &h.State, &h.OpenedAt, &h.LastSeen, &h.Root, &h.Kind, &h.Key, &h.Utilization)
+		return append(targetFields(&h.Target), &h.ID, &h.Severity, &h.State, &h.OpenedAt, &h.LastSeen, &h.Root, &h.Case, &h.Subject, &h.Key, &h.Utilization)
 	}, `
 		SELECT `+targetColumns+`, i.id, i.severity, i.state, i.opened_at, i.last_seen, i.root,
-			COALESCE(r.kind, ''), COALESCE(r.key_text, ''), COALESCE(r.utilization, 0)
+			i.case_code, i.subject, COALESCE(r.key_text, ''), COALESCE(r.utilization, 0)
 		FROM incidents AS i JOIN targets AS t ON t.id = i.target LEFT JOIN findings AS r ON r.fingerprint = i.root
 		WHERE ($1 = '' OR i.state = $1) AND ($2 = '' OR i.severity = $2)
 			AND ($3 = '' OR t.table_name = $3) AND ($4 = '' OR t.account = $4) AND ($5 = '' OR t.region = $5)
@@ -81,32 +82,32 @@ func (s *Store) OpenIncidents(ctx context.Context) ([]OpenIncidents, error) {
 
 // IncidentCount is a number of open incidents.
 type IncidentCount struct {
-	State, Severity, Cause string
-	Incidents              int64
+	State, Severity, Case string
+	Incidents             int64
 }
 
-// CountIncidents counts the open incidents of all tables, by state, severity and cause.
+// CountIncidents counts the open incidents of all tables, by state, severity and case.
 func (s *Store) CountIncidents(ctx context.Context) ([]IncidentCount, error) {
-	return list(ctx, s, "count incidents by cause", func(c *IncidentCount) []any {
-		return []any{&c.State, &c.Severity, &c.Cause, &c.Incidents}
+	return list(ctx, s, "count incidents by case", func(c *IncidentCount) []any {
+		return []any{&c.State, &c.Severity, &c.Case, &c.Incidents}
 	}, `
-		SELECT state, severity, cause, count(*) FROM incidents
+		SELECT state, severity, case_code, count(*) FROM incidents
 		WHERE state IN ('firing', 'pending')
-		GROUP BY state, severity, cause ORDER BY state, severity, cause`)
+		GROUP BY state, severity, case_code ORDER BY state, severity, case_code`)
 }
 
 // FindingHead is as much of a finding as links to it need.
 type FindingHead struct {
 	Fingerprint string
 	sample.Target
-	Kind, State string
-	Key         sample.Text
+	Case, Subject, State string
+	Key                  sample.Text
 }
 
-const findingHeadColumns = targetColumns + `, f.fingerprint, f.kind, f.key_text, f.state`
+const findingHeadColumns = targetColumns + `, f.fingerprint, f.case_code, f.subject, f.key_text, f.state`
 
 func (f *FindingHead) fields() []any {
-	return append(targetFields(&f.Target), &f.Fingerprint, &f.Kind, &f.Key, &f.State)
+	return append(targetFields(&f.Target), &f.Fingerprint, &f.Case, &f.Subject, &f.Key, &f.State)
 }
 
 // OpenFindings returns the heads of open findings, at most so many, 0 for DefaultLimit:

@@ -10,12 +10,13 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Incident is the unit of alerting: the findings of one cause. It has columns for
+// Incident is the unit of alerting: the findings that one case explains. It has columns for
 // searching and ordering, and the whole in the document.
 type Incident struct {
 	// ID names the incident; it is a hash of the incident's subject.
-	ID    string
-	Cause string
+	ID string
+	// Case and Subject are those of its root.
+	Case, Subject string
 	sample.Target
 	Severity, State string
 	// OpenedAt is when it began. FiredAt and ResolvedAt are zero while it has
@@ -36,7 +37,7 @@ type Incident struct {
 // IncidentQuery chooses incidents. The zero value chooses all; an empty field
 // chooses any.
 type IncidentQuery struct {
-	State, Severity, Account, Region, Table, Cause string
+	State, Severity, Account, Region, Table, Case, Subject string
 	// Finding is the fingerprint of one of the incident's findings.
 	Finding string
 	// After chooses the incidents behind this one in the order of the list; the zero
@@ -53,7 +54,7 @@ type IncidentPlace struct {
 	ID       string
 }
 
-const incidentColumns = `id, cause, severity, state, opened_at, fired_at, resolved_at, last_seen, revision, root, document`
+const incidentColumns = `id, case_code, subject, severity, state, opened_at, fired_at, resolved_at, last_seen, revision, root, document`
 
 // incidentSelect begins every query of incidents. The fingerprints of an incident's
 // findings are one text, in order, so that a list is one query.
@@ -70,14 +71,14 @@ const separator = "\n"
 func (s *Store) Incidents(ctx context.Context, q IncidentQuery) ([]Incident, error) {
 	return list(ctx, s, "read incidents", (*Incident).fields, incidentSelect+`
 		WHERE ($1 = '' OR state = $1) AND ($2 = '' OR severity = $2)
-			AND ($3 = '' OR t.table_name = $3) AND ($4 = '' OR cause = $4)
+			AND ($3 = '' OR t.table_name = $3) AND ($4 = '' OR case_code = $4) AND ($11 = '' OR subject = $11)
 			AND ($5 = '' OR EXISTS (
 				SELECT 1 FROM incident_findings AS f WHERE f.incident = i.id AND f.fingerprint = $5))
 			AND ($6 = '' OR t.account = $6) AND ($7 = '' OR t.region = $7)
 			AND ($8 = '' OR last_seen < $9 OR last_seen = $9 AND i.id > $8)
 		ORDER BY last_seen DESC, i.id LIMIT $10`,
-		q.State, q.Severity, clean(q.Table), q.Cause, q.Finding, clean(q.Account), clean(q.Region),
-		q.After.ID, utc(q.After.LastSeen), limit(q.Limit))
+		q.State, q.Severity, clean(q.Table), q.Case, q.Finding, clean(q.Account), clean(q.Region),
+		q.After.ID, utc(q.After.LastSeen), limit(q.Limit), q.Subject)
 }
 
 // Incident returns one incident, or ErrNotFound.
@@ -143,7 +144,7 @@ func (s *Store) IncidentHistory(ctx context.Context, id string) ([]Transition, e
 }
 
 func (i *Incident) fields() []any {
-	return append(targetFields(&i.Target), &i.ID, &i.Cause, &i.Severity, &i.State, &i.OpenedAt, (*orZero)(&i.FiredAt),
+	return append(targetFields(&i.Target), &i.ID, &i.Case, &i.Subject, &i.Severity, &i.State, &i.OpenedAt, (*orZero)(&i.FiredAt),
 		(*orZero)(&i.ResolvedAt), &i.LastSeen, &i.Revision, &i.Root, &i.Document, (*separated)(&i.Findings))
 }
 
@@ -163,11 +164,11 @@ func (n *separated) Scan(v any) error {
 func (t *tx) putIncidents(ctx context.Context, all []Incident, ids targetIDs) error {
 	err := insertAll(ctx, t, `INSERT INTO incidents (target, `+incidentColumns+`, updated)`, `
 		ON CONFLICT (id) DO UPDATE
-		SET cause = excluded.cause, target = excluded.target, severity = excluded.severity, state = excluded.state,
+		SET case_code = excluded.case_code, subject = excluded.subject, target = excluded.target, severity = excluded.severity, state = excluded.state,
 			opened_at = excluded.opened_at, fired_at = excluded.fired_at, resolved_at = excluded.resolved_at,
 			last_seen = excluded.last_seen, revision = excluded.revision, root = excluded.root,
 			document = excluded.document, updated = excluded.updated`, all, func(n Incident) []any {
-		return []any{ids.id(n.Target), n.ID, n.Cause, n.Severity, n.State, utc(n.OpenedAt), orNull(n.FiredAt), orNull(n.ResolvedAt),
+		return []any{ids.id(n.Target), n.ID, n.Case, n.Subject, n.Severity, n.State, utc(n.OpenedAt), orNull(n.FiredAt), orNull(n.ResolvedAt),
 			utc(n.LastSeen), n.Revision, n.Root, clean(string(n.Document)), t.now}
 	})
 	if err != nil {

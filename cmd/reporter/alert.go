@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/daemon"
@@ -136,15 +137,16 @@ func awaitDelivery(ctx context.Context, db *store.Store, fingerprint string, eve
 // testIncident is an incident whose text marks it as a test.
 func testIncident(severity detect.Severity, policy func(detect.Target) detect.Policy) (detect.Incident, detect.Finding) {
 	now := time.Now().UTC().Truncate(time.Second)
-	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "keyheat-test"}, sample.Key{Text: "test-" + rand.Text()[:8], Type: "S"})
+	f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "keyheat-test"}, sample.Key{Text: "test-" + rand.Text()[:8], Type: "S"})
 	f.Severity, f.State, f.FirstSeen, f.LastSeen = severity, detect.Firing, now, now
-	peak := 1.5 * detect.Units(detect.Limit(detect.HotKeyWrite))
+	peak := 1.5 * detect.Units(detect.Limit(detect.KeyWrites))
 	f.Peak.WCU = detect.Figure{Value: peak, Low: peak, High: peak}
 	f.Peak.At, f.Through = now, now
 	f.Shards = 1
 	f.Advice = []detect.Step{detect.NewStep(detect.FixKeepKey)}
-	i := detect.Incidents([]detect.Finding{f})[0]
-	i.FiredAt, i.Labels, i.RunbookURL = &now, map[string]string{notify.TestLabel: "true"}, policy(f.Target).Runbook(f.Kind)
+	f.Case = casebook.Of(&f)
+	i := casebook.Incidents([]detect.Finding{f})[0]
+	i.FiredAt, i.Labels, i.RunbookURL = &now, map[string]string{notify.TestLabel: "true"}, policy(f.Target).Runbook(f.Case)
 	return i, f
 }
 

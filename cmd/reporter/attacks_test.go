@@ -38,8 +38,8 @@ func site(t *testing.T) string {
 	}
 	now := time.Now()
 	err = st.Judge(t.Context(), lease, store.Judgement{Findings: []store.Finding{{
-		Fingerprint: "f1", Kind: "hot_key_write", Target: sample.Target{Table: "orders"}, Key: script, Severity: "critical", State: "firing",
-		Utilization: 2, FirstSeen: now, LastSeen: now, Document: []byte(`{"fingerprint":"f1","kind":"hot_key_write","table":"orders","key":"\u003cscript\u003ealert(1)\u003c/script\u003e","severity":"critical","state":"firing","quality":{"source":"requests"}}`),
+		Fingerprint: "f1", Case: "hot_key", Subject: "key_writes", Target: sample.Target{Table: "orders"}, Key: script, Severity: "critical", State: "firing",
+		Utilization: 2, FirstSeen: now, LastSeen: now, Document: []byte(`{"fingerprint":"f1","case":"hot_key","subject":"key_writes","table":"orders","key":"\u003cscript\u003ealert(1)\u003c/script\u003e","severity":"critical","state":"firing","quality":{"source":"requests"}}`),
 	}}})
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -35,16 +36,16 @@ func TestNoListShowsATextRaw(t *testing.T) {
 	}
 	var j store.Judgement
 	m := hostile.New(7)
-	for _, kind := range hostile.Kinds() {
-		f := m.Finding(kind)
-		f.Fingerprint, f.State = string(kind), detect.Firing
+	for _, about := range hostile.Abouts() {
+		f := m.Finding(about)
+		f.Fingerprint, f.State = fmt.Sprint(about), detect.Firing
 		i := m.Incident(&f)
 		i.ID, i.Root = f.Fingerprint, f.Fingerprint
 		j.Findings = append(j.Findings, store.Finding{
-			Fingerprint: f.Fingerprint, Kind: string(kind), Target: f.Target, Key: f.Key, Severity: string(f.Severity), State: string(f.State), Document: document(f),
+			Fingerprint: f.Fingerprint, Case: string(f.Case), Subject: string(f.Subject), Target: f.Target, Key: f.Key, Severity: string(f.Severity), State: string(f.State), Document: document(f),
 		})
 		j.Incidents = append(j.Incidents, store.Incident{
-			ID: i.ID, Cause: string(i.Cause), Target: i.Target, Severity: string(i.Severity), State: string(f.State), Root: i.Root, Findings: []string{f.Fingerprint}, Document: document(i),
+			ID: i.ID, Case: string(i.Case), Subject: string(i.Subject), Target: i.Target, Severity: string(i.Severity), State: string(f.State), Root: i.Root, Findings: []string{f.Fingerprint}, Document: document(i),
 		})
 		j.Notifications = append(j.Notifications, store.Notification{
 			Fingerprint: f.Fingerprint, Incident: i.ID, Route: "chat", Event: "firing", Payload: document(detect.Payload{Finding: document(f)}),

@@ -110,7 +110,7 @@ func check(q store.HeadQuery, since time.Duration) error {
 }
 
 var incidentColumns = []terminal.Column{
-	{Name: "severity"}, {Name: "state"}, {Name: "kind", Spare: 2}, {Name: "key", Least: 16}, {Name: "table", Least: 10},
+	{Name: "severity"}, {Name: "state"}, {Name: "case", Spare: 2}, {Name: "key", Least: 16}, {Name: "table", Least: 10},
 	{Name: "of limit", Right: true}, {Name: "opened", Spare: 3}, {Name: "last seen", Spare: 1}, {Name: "id", Spare: 4},
 }
 
@@ -120,11 +120,11 @@ func incidentCells(i *store.IncidentHead, colours bool) []string {
 	if colours && i.State == string(detect.Firing) {
 		severity = terminal.Severity(severity)
 	}
-	if i.Utilization > 0 && !detect.Kind(i.Kind).OfTable() {
+	if i.Utilization > 0 && !detect.Subject(i.Subject).OfTable() {
 		of = fmt.Sprintf("%.0f%%", 100*i.Utilization)
 	}
 	return []string{
-		severity, i.State, i.Kind, wording.Printable(i.Key), wording.Printable(i.Name()), of,
+		severity, i.State, i.Case, wording.Printable(i.Key), wording.Printable(i.Name()), of,
 		i.OpenedAt.UTC().Format(cli.InSeconds), i.LastSeen.UTC().Format(cli.InSeconds), i.ID,
 	}
 }

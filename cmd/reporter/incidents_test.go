@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -45,11 +46,11 @@ func TestIncidentsAreListedAndChosen(t *testing.T) {
 	} {
 		target := detect.Target{Table: i.table}
 		j.Findings = append(j.Findings, store.Finding{
-			Fingerprint: i.id + "-root", Target: target, Kind: string(detect.HotKeyWrite), Key: sample.Text(i.key), Severity: "critical", State: string(i.state),
+			Fingerprint: i.id + "-root", Target: target, Subject: string(detect.KeyWrites), Key: sample.Text(i.key), Severity: "critical", State: string(i.state),
 			Utilization: i.utilization, FirstSeen: i.seen, LastSeen: i.seen, Document: []byte(`{}`),
 		})
 		j.Incidents = append(j.Incidents, store.Incident{
-			ID: i.id, Target: target, Cause: string(detect.CauseHotKey), Severity: "critical", State: string(i.state), OpenedAt: i.seen, LastSeen: i.seen,
+			ID: i.id, Target: target, Case: string(casebook.HotKey), Subject: string(detect.KeyWrites), Severity: "critical", State: string(i.state), OpenedAt: i.seen, LastSeen: i.seen,
 			Root: i.id + "-root", Findings: []string{i.id + "-root"}, Document: []byte(`{}`),
 		})
 	}

@@ -41,7 +41,7 @@ func TestATestIsOfADocumentedForm(t *testing.T) {
 		t.Fatal(err)
 	}
 	i, f := testIncident(detect.Critical, func(detect.Target) detect.Policy {
-		return detect.Policy{RunbookURL: "https://wiki.example.com/{kind}"}
+		return detect.Policy{RunbookURL: "https://wiki.example.com/{case}"}
 	})
 	for _, event := range []detect.Event{detect.EventFiring, detect.EventResolved} {
 		payload, err := testPayload(i, f, event)
@@ -52,7 +52,7 @@ func TestATestIsOfADocumentedForm(t *testing.T) {
 		if r := hook.Notify(t.Context(), n); r.Err != nil {
 			t.Fatal(r.Err)
 		}
-		if n.RunbookURL != "https://wiki.example.com/hot_key_write" || (n.Recent != nil) != (event == detect.EventFiring) || len(arrived) == 0 {
+		if n.RunbookURL != "https://wiki.example.com/hot_key" || (n.Recent != nil) != (event == detect.EventFiring) || len(arrived) == 0 {
 			t.Errorf("%s: %+v", event, n)
 		}
 	}

@@ -68,7 +68,7 @@ func TestASilenceOfAMisspeltName(t *testing.T) {
 	}
 	seen := time.Now()
 	if err := st.Judge(t.Context(), lease, store.Judgement{Findings: []store.Finding{{
-		Fingerprint: "f", Target: detect.Target{Table: "orders", Index: "by-status"}, Kind: string(detect.HotGSIKey), Severity: "critical", State: string(detect.Firing),
+		Fingerprint: "f", Target: detect.Target{Table: "orders", Index: "by-status"}, Subject: string(detect.KeyWrites), Severity: "critical", State: string(detect.Firing),
 		FirstSeen: seen, LastSeen: seen, Document: []byte(`{}`),
 	}}}); err != nil {
 		t.Fatal(err)

@@ -80,7 +80,7 @@ func (a attention) records(second int) (all []sample.Record) {
 }
 
 // kinds are the kinds of the key's own finding.
-var attentionKinds = map[string]detect.Kind{"writes": detect.HotKeyWrite, "reads": detect.HotKeyRead, "index": detect.HotGSIKey}
+var attentionKinds = map[string]detect.Subject{"writes": detect.KeyWrites, "reads": detect.KeyReads, "index": detect.KeyWrites}
 
 // check judges every second of the story.
 func (a attention) check(t *testing.T) {

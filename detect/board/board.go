@@ -125,8 +125,8 @@ func (b *Board) observeTable(w *sketch.Window) {
 	id := wholeID(w.Target)
 	t := b.tracks.all[id]
 	if t == nil {
-		hot, _ := p.Hits(detect.HotPartition)
-		starved, _ := p.Hits(detect.TableStarvation)
+		hot, _ := p.Hits(detect.SubjectPartition)
+		starved, _ := p.Hits(detect.SubjectTable)
 		if !hot && !starved {
 			return
 		}
@@ -264,7 +264,7 @@ func (b *Board) Doubts() (all []detect.Doubt) {
 			continue
 		}
 		episodes := t.Episodes(b.conditions(t))
-		for i, k := range t.Subject.Kinds() {
+		for i, k := range t.Subject.Sides() {
 			if most := episodes[i].Doubt(); most > 0 {
 				ref := detect.KeyRef{Target: t.Subject.Target, Key: sample.Text(t.Subject.Key.Text), KeyType: t.Subject.Key.Type}
 				all = append(all, detect.Doubt{KeyRef: ref, Unit: detect.Side(k, "wcu", "rcu"), Most: detect.Units(most)})
@@ -292,15 +292,15 @@ func (b *Board) Tables() []detect.Table {
 func (b *Board) Restore(findings []detect.Finding, seed uint64) {
 	for i := range findings {
 		f := &findings[i]
-		if f.Kind == detect.RollingHotKey {
+		if f.IsPattern() {
 			b.patterns.Restore(f)
 		}
-		if !f.Kind.OfKey() && !f.Kind.OfTable() {
+		if !f.Subject.OfKey() && !f.Subject.OfTable() {
 			b.related[f.Fingerprint] = relatedFinding{Finding: *f}
 			continue
 		}
 		id, key := wholeID(f.Target), f.PartitionKey()
-		if f.Kind.OfKey() {
+		if f.Subject.OfKey() {
 			id.hash = sketch.Hash(f.Target, key, seed)
 		}
 		t := b.tracks.all[id]

@@ -53,7 +53,7 @@ func (b *Board) forgetCallers() {
 func (b *Board) nameTableCallers(found []detect.Finding) {
 	for i := range found {
 		f := &found[i]
-		if e := f.Evidence; len(b.callers) == 0 || f.Kind.OfPipeline() || e != nil && len(e.Callers) > 0 {
+		if e := f.Evidence; len(b.callers) == 0 || f.Subject.OfPipeline() || e != nil && len(e.Callers) > 0 {
 			continue
 		}
 		f.TableCallers = b.callersOfTable(f.Target, f.InReads())

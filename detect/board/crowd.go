@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -184,7 +185,7 @@ func (b *Board) crowdFindings() (all []detect.Finding) {
 		if c.evicted == 0 || b.timeline.Settled-c.last > crowdedFor {
 			continue
 		}
-		f := b.blindFinding(detect.TooManyHotKeys, target, c.first, c.last, detect.FixCapacityOfManyKeys)
+		f := b.blindFinding(casebook.TooManyHotKeys, target, c.first, c.last, detect.FixCapacityOfManyKeys)
 		f.Seconds, f.Peak.At = c.last-c.first+1, f.FirstSeen
 		f.Members = detect.NewMembers(c.evicted, nil)
 		all = append(all, f)

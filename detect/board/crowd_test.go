@@ -7,6 +7,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -48,9 +49,9 @@ func TestAFloodOfHotKeys(t *testing.T) {
 		for _, f := range b.Findings() {
 			known[f.Fingerprint] = f
 			switch {
-			case f.Kind == detect.TooManyHotKeys:
+			case f.Case == casebook.TooManyHotKeys:
 				crowd = &f
-			case f.Key == "real" && f.Kind == detect.HotKeyWrite && f.State == detect.Firing && firedAfter < 0:
+			case f.Key == "real" && f.Subject == detect.KeyWrites && f.State == detect.Firing && firedAfter < 0:
 				firedAfter = second - scenario.Began
 			}
 		}

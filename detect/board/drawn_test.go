@@ -194,7 +194,7 @@ func TestCannotBeProven(t *testing.T) {
 					}
 				}
 				all := judgedBy(300, 10, func(at int64) []sample.Record { return u.second(random, w, at) })
-				all = slices.DeleteFunc(all, func(f detect.Finding) bool { return f.Kind != detect.HotKeyWrite })
+				all = slices.DeleteFunc(all, func(f detect.Finding) bool { return f.Subject != detect.KeyWrites })
 				for i := range all {
 					highest = max(highest, all[i].Peak.WCU.Value)
 				}
@@ -250,7 +250,7 @@ func TestWholeHostsWithoutNames(t *testing.T) {
 			}
 			return all
 		})
-		i := slices.IndexFunc(found, func(f detect.Finding) bool { return f.Kind == detect.HotKeyWrite })
+		i := slices.IndexFunc(found, func(f detect.Finding) bool { return f.Subject == detect.KeyWrites })
 		if i < 0 {
 			t.Errorf("%s: nothing is found", name)
 			continue
@@ -280,7 +280,7 @@ func judgedBy(seconds, every int64, second func(at int64) []sample.Record) []det
 		judge.Settle(at, true)
 		if (at-scenario.Began)%every == every-1 {
 			for _, f := range judge.Findings() { // what fired at any time would have paged
-				if f.State == detect.Firing && !slices.ContainsFunc(fired, func(o detect.Finding) bool { return o.Kind == f.Kind }) {
+				if f.State == detect.Firing && !slices.ContainsFunc(fired, func(o detect.Finding) bool { return o.Subject == f.Subject }) {
 					fired = append(fired, f)
 				}
 			}
@@ -288,7 +288,7 @@ func judgedBy(seconds, every int64, second func(at int64) []sample.Record) []det
 	}
 	found := judge.Findings()
 	for _, f := range fired {
-		if !slices.ContainsFunc(found, func(o detect.Finding) bool { return o.Kind == f.Kind && o.State == detect.Firing }) {
+		if !slices.ContainsFunc(found, func(o detect.Finding) bool { return o.Subject == f.Subject && o.State == detect.Firing }) {
 			found = append(found, f)
 		}
 	}
@@ -373,7 +373,7 @@ func TestFlushedTimes(t *testing.T) {
 		random := rand.New(rand.NewPCG(31, uint64(len(c.name))))
 		var worst detect.Finding
 		for _, f := range judgedBy(600, 10, func(at int64) []sample.Record { return c.second(random, at) }) {
-			if f.Kind == detect.HotKeyWrite {
+			if f.Subject == detect.KeyWrites {
 				worst = f
 			}
 		}
@@ -395,7 +395,7 @@ func shardRange(f *detect.Finding, rate float64) (low, high int, open bool) {
 	if rate > rangeRate {
 		return f.Shards, f.Shards, false
 	}
-	peak, limit := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU), detect.Limit(f.Kind)
+	peak, limit := detect.Side(f.Subject, f.Peak.WCU, f.Peak.RCU), detect.Limit(f.Subject)
 	low = detect.Shards(detect.Milli(peak.Low), limit, detect.DefaultHeadroom)
 	high = detect.Shards(detect.Milli(peak.High), limit, detect.DefaultHeadroom)
 	return low, high, low < high
@@ -474,7 +474,7 @@ func hourOf(shape int, rate float64, seed uint64) (f detect.Finding, truth int) 
 		return []sample.Record{r}
 	})
 	for i := range all {
-		if all[i].Kind == detect.HotKeyWrite {
+		if all[i].Subject == detect.KeyWrites {
 			f = all[i]
 		}
 	}

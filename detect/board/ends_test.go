@@ -7,20 +7,21 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// single returns the one finding of a kind; nil when there is none.
-func single(t *testing.T, found []detect.Finding, k detect.Kind) (f *detect.Finding) {
+// single returns the one finding about a subject, or with a case; nil when there is none.
+func single(t *testing.T, found []detect.Finding, about any) (f *detect.Finding) {
 	t.Helper()
 	for i := range found {
-		if found[i].Kind != k {
+		if !scenario.IsAbout(&found[i], about) {
 			continue
 		}
 		if f != nil {
-			t.Fatalf("two findings of %s", k)
+			t.Fatalf("two findings of %v", about)
 		}
 		f = &found[i]
 	}
@@ -34,18 +35,18 @@ func TestAbsentFindingResolves(t *testing.T) {
 	b.Settle(scenario.Began, true)
 	from := time.Unix(scenario.Began-3600, 0).UTC()
 	b.SetView(detect.Target{Table: "orders"}, &detect.View{From: from, To: from.Add(time.Hour), Design: detect.Design{Verdict: detect.DesignCatastrophic}, Hottest: detect.HottestSecond{Utilization: 0.5}})
-	if f := single(t, b.Findings(), detect.LowCardinalityKey); f == nil || f.State != detect.Pending {
+	if f := single(t, b.Findings(), casebook.FewValues); f == nil || f.State != detect.Pending {
 		t.Fatalf("found %+v, want an open finding", f)
 	}
 	b.SetView(detect.Target{Table: "orders"}, nil)
 	for range 2 { // a write of the first may have failed
-		if f := single(t, b.Findings(), detect.LowCardinalityKey); f == nil || f.State != detect.Resolved {
+		if f := single(t, b.Findings(), casebook.FewValues); f == nil || f.State != detect.Resolved {
 			t.Fatalf("found %+v, want it to be over", f)
 		}
 	}
 	b.Settle(scenario.Began+2000, true)
 	b.Findings()
-	if f := single(t, b.Findings(), detect.LowCardinalityKey); f != nil {
+	if f := single(t, b.Findings(), casebook.FewValues); f != nil {
 		t.Fatalf("%+v is returned for ever", f)
 	}
 }
@@ -69,7 +70,7 @@ func TestARestoredPatternEnds(t *testing.T) {
 		first.Observe(window(at, name(at), 1500))
 		first.Settle(at, true)
 	}
-	if f := single(t, first.Findings(), detect.RollingHotKey); f == nil || f.State != detect.Firing {
+	if f := single(t, first.Findings(), casebook.TimeKey); f == nil || f.State != detect.Firing {
 		t.Fatalf("found %+v, want an open pattern", f)
 	}
 	b := board.New(board.Options{})
@@ -79,7 +80,7 @@ func TestARestoredPatternEnds(t *testing.T) {
 		b.Observe(window(at, name(at), 150))
 		b.Settle(at, true)
 	}
-	if f := single(t, b.Findings(), detect.RollingHotKey); f == nil || f.State != detect.Resolved {
+	if f := single(t, b.Findings(), casebook.TimeKey); f == nil || f.State != detect.Resolved {
 		t.Fatalf("found %+v, want the pattern to be over", f)
 	}
 }
@@ -89,8 +90,8 @@ func TestARestoredPatternMayBeIncomplete(t *testing.T) {
 	t.Parallel()
 	b := board.New(board.Options{})
 	b.Settle(scenario.Began, true)
-	b.Restore([]detect.Finding{{Kind: detect.RollingHotKey, Fingerprint: "1"}}, scenario.Seed)
-	if f := single(t, b.Findings(), detect.RollingHotKey); f == nil || f.State != detect.Resolved {
+	b.Restore([]detect.Finding{{Case: casebook.TimeKey, Subject: detect.SubjectKeys, Fingerprint: "1"}}, scenario.Seed)
+	if f := single(t, b.Findings(), casebook.TimeKey); f == nil || f.State != detect.Resolved {
 		t.Fatalf("found %+v, want it to be over", f)
 	}
 }
@@ -102,7 +103,7 @@ func TestACollectionIsBounded(t *testing.T) {
 		workloads: []workload{{key: "a", units: 1500, bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}},
 		facts:     &detect.TableFacts{LSIs: []string{"by-date"}},
 	}
-	f := single(t, s.findings(), detect.LargeCollection)
+	f := single(t, s.findings(), casebook.LargeCollection)
 	if f == nil || f.Advice[0].Fix != detect.FixBoundedCollection {
 		t.Fatalf("found %+v, want a bounded key", f)
 	}
@@ -121,7 +122,7 @@ func TestFewValuesEndWithTheirTraffic(t *testing.T) {
 		want  detect.State
 	}{{60, detect.Pending}, {299, detect.Pending}, {301, detect.Resolved}} {
 		b.Settle(scenario.Began+c.after, true)
-		if f := single(t, b.Findings(), detect.LowCardinalityKey); f == nil || f.State != c.want {
+		if f := single(t, b.Findings(), casebook.FewValues); f == nil || f.State != c.want {
 			t.Errorf("%d s after the last request: %+v, want %s", c.after, f, c.want)
 		}
 	}
@@ -148,7 +149,7 @@ func TestFewValuesEndWithTheirHarm(t *testing.T) {
 			From: to.Add(-time.Hour), To: to, Design: detect.Design{Verdict: detect.DesignVeryPoor}, DistinctKeys: detect.ExactFigure(3),
 			Hottest: detect.HottestSecond{Key: "PENDING", KeyType: "S", Utilization: 1.5, WCU: 1500},
 		})
-		f := single(t, b.Findings(), detect.LowCardinalityKey)
+		f := single(t, b.Findings(), casebook.FewValues)
 		switch {
 		case f == nil:
 			t.Fatalf("second %d: no finding", i)
@@ -181,7 +182,7 @@ func TestGrowingKeysAreBounded(t *testing.T) {
 		}
 		growing := 0
 		for _, f := range b.Findings() {
-			if f.Kind == detect.LargeCollection {
+			if f.Case == casebook.LargeCollection {
 				growing++
 			}
 		}
@@ -192,7 +193,7 @@ func TestGrowingKeysAreBounded(t *testing.T) {
 		b.Settle(scenario.Began+5*detect.Horizon, true)
 		for _, f := range b.Findings() {
 			if f.State != detect.Resolved {
-				t.Errorf("when all keys are gone %s of %s is %s", f.Kind, f.Key, f.State)
+				t.Errorf("when all keys are gone %s of %s is %s", f.Subject, f.Key, f.State)
 			}
 		}
 	}

@@ -206,10 +206,10 @@ func (s *score) second(seen *sketch.Window, truth, peaks map[string]sketch.Load)
 func (s *score) judged(found []detect.Finding, peaks map[string]sketch.Load) {
 	for _, f := range found {
 		want := 0
-		switch f.Kind {
-		case detect.HotKeyWrite, detect.HotGSIKey:
+		switch f.Subject {
+		case detect.KeyWrites:
 			want = detect.Shards(peaks[string(f.Key)].Write, detect.PartitionWrite, detect.DefaultHeadroom)
-		case detect.HotKeyRead:
+		case detect.KeyReads:
 			want = detect.Shards(peaks[string(f.Key)].Read, detect.PartitionRead, detect.DefaultHeadroom)
 		default:
 			continue
@@ -324,7 +324,7 @@ func throttledFinding(requested float64, throttling bool) *detect.Finding {
 		judge.Settle(scenario.Began+second, true)
 	}
 	for _, f := range judge.Findings() {
-		if f.Kind == detect.HotKeyWrite {
+		if f.Subject == detect.KeyWrites {
 			return &f
 		}
 	}

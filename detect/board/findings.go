@@ -42,7 +42,7 @@ func (b *Board) Findings() []detect.Finding {
 	b.completeFew(few, found)
 	also = append(also, few...)
 	for i := range found {
-		if found[i].Kind.OfKey() {
+		if found[i].Subject.OfKey() {
 			also = append(also, diagnosis.FindRelated(&found[i], b.options.Facts(found[i].Target), callers[found[i].Target])...)
 		}
 	}
@@ -58,6 +58,7 @@ func (b *Board) Findings() []detect.Finding {
 	b.nameTableCallers(found)
 	b.addReplication(found)
 	diagnosis.Assign(found, b.options.Policy)
+	casebook.Settle(found)
 	slices.SortFunc(found, func(x, y detect.Finding) int {
 		return cmp.Or(cmp.Compare(detect.Rank(y.Severity), detect.Rank(x.Severity)), cmp.Compare(y.Utilization, x.Utilization), strings.Compare(x.Fingerprint, y.Fingerprint))
 	})
@@ -67,13 +68,13 @@ func (b *Board) Findings() []detect.Finding {
 // isOfOpenKeys reports whether a full partition refuses mostly keys that were proven hot, and
 // have findings of their own. These go on while the keys are refused, though their load falls.
 func (b *Board) isOfOpenKeys(f *detect.Finding, found []detect.Finding) bool {
-	if f.Kind != detect.HotPartition {
+	if f.Subject != detect.SubjectPartition {
 		return false
 	}
 	share, warning := 0.0, b.options.Policy(f.Target).Warning
 	for _, refused := range f.RefusedKeys {
 		if slices.ContainsFunc(found, func(k detect.Finding) bool {
-			return k.Kind.OfKey() && k.Target == f.Target && k.Key == refused.Key && k.KeyType == refused.KeyType &&
+			return k.Subject.OfKey() && k.Target == f.Target && k.Key == refused.Key && k.KeyType == refused.KeyType &&
 				k.Throttling != nil && detect.SideOf(&k, k.Peak.WCU, k.Peak.RCU).Low > warning*detect.Units(k.Limit()) && !k.FirstSeen.After(f.FirstSeen) &&
 				(k.State == detect.Firing || k.State == detect.Resolved && !k.LastSeen.Before(f.LastSeen))
 		}) {
@@ -91,7 +92,7 @@ func (b *Board) completeFew(few, found []detect.Finding) {
 		f := &few[i]
 		var values []*detect.Finding
 		for j := range found {
-			if found[j].Kind.OfKey() && found[j].Target == f.Target {
+			if found[j].Subject.OfKey() && found[j].Target == f.Target {
 				values = append(values, &found[j])
 			}
 		}
@@ -164,7 +165,7 @@ func (b *Board) growthFindings(grew []*episode.Track, found []detect.Finding) (a
 func (b *Board) callersOf(found []detect.Finding) map[detect.Target]map[string]float64 {
 	targets := map[detect.Target]bool{}
 	for i := range found {
-		if f := &found[i]; f.Kind.OfKey() && f.Evidence != nil && len(f.Evidence.Callers) > 0 {
+		if f := &found[i]; f.Subject.OfKey() && f.Evidence != nil && len(f.Evidence.Callers) > 0 {
 			targets[f.Target] = true
 		}
 	}
@@ -178,7 +179,7 @@ func (b *Board) judge(t *episode.Track) (found []detect.Finding) {
 	}
 	c := b.conditions(t)
 	for i, e := range t.Episodes(c) {
-		r := c.Rules(t.Subject.Kinds()[i])
+		r := c.Rules(t.Subject.Sides()[i])
 		switch {
 		case e.Severity() == "" || r.Excludes(t.Subject.Key.Text):
 		case t.Subject.IsWhole():
@@ -204,7 +205,7 @@ func (b *Board) conditions(t *episode.Track) episode.Conditions {
 // keyFinding returns the finding about a hot key's episode.
 func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules) detect.Finding {
 	f := e.KeyFinding(t.Subject, r)
-	f.Evidence = t.KeyEvidence(e, r.Kind)
+	f.Evidence = t.KeyEvidence(e, r.Of)
 	f.Quality.KeysHidden = keyhash.Find(string(f.Key)) >= 0 || f.PredictedSplit() != nil && f.PredictedSplit().Verdict == detect.SplitHidden
 	if f.Quality.Sampling == detect.SamplingAssumed && (f.Evidence == nil || len(f.Evidence.Callers) == 0) {
 		f.Quality.CannotSee = append(f.Quality.CannotSee, detect.BlindHosts)
@@ -226,7 +227,7 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	if f.IsServedBurst() {
 		f.Lasting = ""
 	}
-	f.Replication = e.Replication(r.Kind, facts.Regions(f.Region))
+	f.Replication = e.Replication(r.Of, facts.Regions(f.Region))
 	return f
 }
 
@@ -235,10 +236,10 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 func (b *Board) advise(found []detect.Finding, callers map[detect.Target]map[string]float64, few []detect.Finding) {
 	for i := range found {
 		f := &found[i]
-		if !f.Kind.OfKey() {
+		if !f.Subject.OfKey() {
 			continue
 		}
-		load := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Value
+		load := detect.Side(f.Subject, f.Peak.WCU, f.Peak.RCU).Value
 		f.Advice = fixes.Steps(&fixes.Case{
 			Finding: f, Load: detect.Milli(load), Policy: b.options.Policy(f.Target), Facts: b.options.Facts(f.Target), Cuts: b.options.Partitions(f.Target).Cuts(),
 			Callers: callers[f.Target], TargetRCU: detect.Units(b.totals.sumOf(f.Target).total.Read),
@@ -259,8 +260,8 @@ func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rul
 	f := e.Finding(t.Subject, r)
 	f.Share, f.Shards, f.Evidence, f.RefusedKeys = 1, 1, t.Evidence(e), b.totals.sumOf(target).refused.Keys()
 	f.Throttling = e.Throttling()
-	switch r.Kind {
-	case detect.HotPartition:
+	switch r.Of {
+	case detect.SubjectPartition:
 		f.Utilization = 1 // it throttled: it was full
 		f.Partition = e.Pressure.Partition
 		f.Members = b.membersOf(&f, e.At)
@@ -271,7 +272,7 @@ func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rul
 			f.Ramp = nil
 		}
 		b.describePartition(&f)
-	case detect.TableStarvation:
+	case detect.SubjectTable:
 		f.Utilization = max(1, e.Pressure.Demand)
 		f.Ground = casebook.Lack(&f)
 		if e.Pressure.TakenByScans() {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -148,7 +149,7 @@ func TestFlushesBesideHonestTraffic(t *testing.T) {
 			}
 			return all
 		}) {
-			if f.Kind == detect.HotKeyWrite && f.Key == "k" {
+			if f.Subject == detect.KeyWrites && f.Key == "k" {
 				worst = f
 			}
 		}
@@ -188,24 +189,24 @@ func TestTablesOfFlushes(t *testing.T) {
 			r.PK = sample.KeyString(fmt.Sprintf("celebrity#SHARD_%d", caller))
 		}
 	}
-	shards := []detect.Kind{detect.TooFewShards, detect.UnevenShards, detect.TooManyShards}
+	shards := []any{casebook.TooFewShards, casebook.UnevenShards, casebook.TooManyShards}
 	for _, c := range []struct {
 		name   string
 		stream stream
-		want   []detect.Kind // of these and starvation
+		want   []any // of these and starvation
 	}{
 		{"5,000 a second, in flushes of 10 s", shardsOf(inFlushes("", "", 5000, 10_000, 417), none), nil},
 		// As bursts look, and their times are exact.
-		{"5,000 a second, in flushes of 2 s at whole seconds", shardsOf(inFlushes("", "", 5000, 2000, 0), none), []detect.Kind{detect.TableStarvation, detect.TooFewShards}},
+		{"5,000 a second, in flushes of 2 s at whole seconds", shardsOf(inFlushes("", "", 5000, 2000, 0), none), []any{detect.SubjectTable, casebook.TooFewShards}},
 		{"5,000 a second", shardsOf(honestly("", "", 5000, false), none), nil},
-		{"12,000 a second", shardsOf(honestly("", "", 12_000, false), none), []detect.Kind{detect.TableStarvation, detect.TooFewShards}},
+		{"12,000 a second", shardsOf(honestly("", "", 12_000, false), none), []any{detect.SubjectTable, casebook.TooFewShards}},
 		{"two of ten callers, said to be 10%", shardsOf(honestly("", "", 1200, false), drawn), nil},
-		{"12,000 a second, a tenth drawn by request", shardsOf(sampled(honestly("", "", 12_000, false)), none), []detect.Kind{detect.TableStarvation, detect.TooFewShards}},
+		{"12,000 a second, a tenth drawn by request", shardsOf(sampled(honestly("", "", 12_000, false)), none), []any{detect.SubjectTable, casebook.TooFewShards}},
 		{"three callers with a shard each, said to be 10%", shardsOf(honestly("", "", 300, false), own), nil},
 		{"the same, drawn by request", shardsOf(honestly("", "", 300, false), func(r *sample.Record, n int) {
 			own(r, n)
 			r.Calls = 1
-		}), []detect.Kind{detect.UnevenShards}},
+		}), []any{casebook.UnevenShards}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -214,7 +215,7 @@ func TestTablesOfFlushes(t *testing.T) {
 			facts := &detect.TableFacts{Billing: detect.BillingProvisioned, WCU: 6000}
 			judge := board.New(board.Options{Facts: func(detect.Target) *detect.TableFacts { return facts }})
 			judge.Settle(scenario.Began-1, true)
-			found := map[detect.Kind]bool{}
+			found := map[any]bool{}
 			for at := scenario.Began; at < scenario.Began+60; at++ {
 				for _, r := range c.stream(random, at) {
 					if err := shard.Add(&r); err != nil {
@@ -226,12 +227,12 @@ func TestTablesOfFlushes(t *testing.T) {
 				}
 				judge.Settle(at, true)
 				for _, f := range judge.Findings() {
-					if f.Kind == detect.TableStarvation || slices.Contains(shards, f.Kind) {
-						found[f.Kind] = true
+					for _, about := range append(shards, detect.SubjectTable) {
+						found[about] = found[about] || scenario.IsAbout(&f, about)
 					}
 				}
 			}
-			for _, k := range append(shards, detect.TableStarvation) {
+			for _, k := range append(shards, detect.SubjectTable) {
 				if found[k] != slices.Contains(c.want, k) {
 					t.Errorf("%s is found %t", k, found[k])
 				}
@@ -303,7 +304,7 @@ func TestFoldedRecordsOverPartitions(t *testing.T) {
 				judge.Observe(w)
 				judge.Settle(at, true)
 				for _, f := range judge.Findings() {
-					if f.Kind == detect.HotKeyWrite && f.State == detect.Firing && f.Severity == detect.Critical && paged == 0 {
+					if f.Subject == detect.KeyWrites && f.State == detect.Firing && f.Severity == detect.Critical && paged == 0 {
 						paged = at - scenario.Began + 1
 					}
 				}
@@ -336,11 +337,11 @@ func TestFiguresOfAFlush(t *testing.T) {
 		found := judge.Findings()
 		for i := range found {
 			f := &found[i]
-			if f.Key != "tenant#big" || f.Kind != detect.HotKeyWrite && f.Kind != detect.SingleCaller {
+			if f.Key != "tenant#big" || f.Subject != detect.KeyWrites && f.Case != casebook.OneCaller {
 				continue
 			}
 			looked++
-			at := fmt.Sprintf("%s after %d seconds", f.Kind, second-w.Start.Unix()+1)
+			at := fmt.Sprintf("%s after %d seconds", f.Subject, second-w.Start.Unix()+1)
 			if mean := f.Mean.WCU.Value; math.Abs(mean-1500) > 1 || f.Peak.WCU.Value < mean-0.01 || f.Peak.WCU.Value > 1510 || math.Abs(f.Consumed.WCU-f.Peak.WCU.Value) > 0.1 {
 				t.Errorf("%s: a peak of %.0f and a mean of %.0f, %.0f of it served, want 1,500", at, f.Peak.WCU.Value, mean, f.Consumed.WCU)
 			}

@@ -52,7 +52,7 @@ func (h healingKey) watch(r *rand.Rand) (delay int64) {
 		b.Settle(w.Second, true)
 		if n > splitAt && n%5 == 0 {
 			for _, f := range b.Findings() {
-				if f.Kind == detect.HotKeyWrite && f.Healed != nil {
+				if f.Subject == detect.KeyWrites && f.Healed != nil {
 					return n - splitAt
 				}
 			}

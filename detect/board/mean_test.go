@@ -82,7 +82,7 @@ func meanOf(random *rand.Rand, restart int64, second func(random *rand.Rand, at 
 	}
 	found := judge.Findings()
 	for i := range found {
-		if found[i].Kind == detect.HotKeyWrite {
+		if found[i].Subject == detect.KeyWrites {
 			f = &found[i]
 		}
 	}
@@ -189,7 +189,7 @@ func TestTheMeanOfWholeCallers(t *testing.T) {
 			return unknowables[2].second(random, &world{truth: 500}, at)
 		})
 		for i := range found {
-			if f := &found[i]; f.Kind == detect.HotKeyWrite && (f.Mean.WCU.Low > 500 || f.Mean.WCU.Value < 900) {
+			if f := &found[i]; f.Subject == detect.KeyWrites && (f.Mean.WCU.Low > 500 || f.Mean.WCU.Value < 900) {
 				t.Errorf("after %d s the mean is %+v, and the truth 500", seconds, f.Mean.WCU)
 			}
 		}

@@ -99,11 +99,11 @@ func TestFollowedKeysFitTheirBytes(t *testing.T) {
 			b.Settle(begin+second-3, true)
 		}
 		for _, f := range b.Findings() {
-			if f.Kind == detect.HotKeyWrite {
+			if f.Subject == detect.KeyWrites {
 				r.hot = append(r.hot, f)
 			}
 		}
-		hottest := detect.NewFinding(detect.HotKeyWrite, sample.Target{Table: "table-0"}, sample.KeyString(fmt.Sprint("customer#", keys-1)))
+		hottest := detect.NewFinding(detect.KeyWrites, sample.Target{Table: "table-0"}, sample.KeyString(fmt.Sprint("customer#", keys-1)))
 		hottest.Through = detect.TimeOf(begin + seconds - 4)
 		r.recent = append(r.recent, b.Recent(&hottest, 1))
 		r.taken, r.evictions = liveBytes()-before, b.Evictions()

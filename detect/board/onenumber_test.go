@@ -34,7 +34,7 @@ func TestTheFirstFixFlipsOnce(t *testing.T) {
 			found := b.Findings()
 			for i := range found {
 				f := &found[i]
-				if f.Kind != detect.HotKeyWrite || f.State != detect.Firing || len(f.Advice) == 0 {
+				if f.Subject != detect.KeyWrites || f.State != detect.Firing || len(f.Advice) == 0 {
 					continue
 				}
 				first := f.Advice[0].Fix

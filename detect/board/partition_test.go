@@ -118,7 +118,7 @@ func TestFullPartition(t *testing.T) {
 			t.Parallel()
 			m := ranges(t, bits)
 			judge := judgeSpread(t, board.Options{Partitions: func(detect.Target) *partition.Map { return m }}, 60, c.loads)
-			f := single(t, judge.Findings(), detect.HotPartition)
+			f := single(t, judge.Findings(), detect.SubjectPartition)
 			if (f == nil) != (c.state == "") {
 				t.Fatalf("found %+v", f)
 			}
@@ -165,7 +165,7 @@ func TestFullPartitionOfColdKeys(t *testing.T) {
 			m := ranges(t, bits)
 			o := board.Options{Partitions: func(detect.Target) *partition.Map { return m }}
 			judge := judgePlaced(t, o, 60, loads, func(sample.Target) bool { return c.placed }, c.trim)
-			f := single(t, judge.Findings(), detect.HotPartition)
+			f := single(t, judge.Findings(), detect.SubjectPartition)
 			if !c.placed {
 				if f != nil {
 					t.Errorf("listed keys prove %+v", f.Partition)
@@ -226,7 +226,7 @@ func TestWalkingLoad(t *testing.T) {
 				o.Partitions = func(detect.Target) *partition.Map { return m }
 			}
 			judge := judgePlaced(t, o, 40, []spread{{keys: c.keys, writes: 1300, refuses: true}}, func(sample.Target) bool { return c.known }, false)
-			f := single(t, judge.Findings(), detect.HotPartition)
+			f := single(t, judge.Findings(), detect.SubjectPartition)
 			if f == nil || f.State != detect.Firing || f.Ground != c.ground {
 				t.Fatalf("found %+v", f)
 			}
@@ -241,7 +241,7 @@ func TestWalkingLoad(t *testing.T) {
 func TestPartitionUnknown(t *testing.T) {
 	t.Parallel()
 	judge := judgeSpread(t, board.Options{}, 60, []spread{{keys: ofPartition(1, 2, 20), writes: 1300}})
-	if f := single(t, judge.Findings(), detect.HotPartition); f != nil {
+	if f := single(t, judge.Findings(), detect.SubjectPartition); f != nil {
 		t.Errorf("found %+v", f)
 	}
 }
@@ -254,7 +254,7 @@ func TestPartitionSplit(t *testing.T) {
 	m := ranges(t, bits)
 	o := board.Options{Partitions: func(detect.Target) *partition.Map { return m }}
 	judge := judgeSpread(t, o, 60, []spread{{keys: ofPartition(1, bits, 20), writes: 1300, refuses: true}})
-	before := single(t, judge.Findings(), detect.HotPartition)
+	before := single(t, judge.Findings(), detect.SubjectPartition)
 	at := time.Unix(scenario.Began+60, 0).UTC()
 	m.Open("orders/left", "orders/shard-1", false, at)
 	m.Open("orders/right", "orders/shard-1", false, at)
@@ -276,7 +276,7 @@ func TestPartitionSplit(t *testing.T) {
 		for second := scenario.Began + 60; second < scenario.Began+200; second++ {
 			b.Settle(second, true)
 		}
-		f := single(t, b.Findings(), detect.HotPartition)
+		f := single(t, b.Findings(), detect.SubjectPartition)
 		if f == nil || f.State != detect.Resolved || f.Partition == nil || f.Partition.Split == nil {
 			t.Fatalf("board %d: %+v", i, f)
 		}

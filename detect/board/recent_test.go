@@ -33,7 +33,7 @@ func TestRecentSeconds(t *testing.T) {
 	b.Settle(scenario.Began+11, true)
 	b.Settle(scenario.Began+13, false)
 	b.Settle(scenario.Began+14, true)
-	f := single(t, b.Findings(), detect.HotKeyWrite)
+	f := single(t, b.Findings(), detect.KeyWrites)
 	if f == nil {
 		t.Fatal("the key is not hot")
 	}
@@ -51,7 +51,7 @@ func TestRecentSeconds(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
-	if r := b.Recent(&detect.Finding{Kind: detect.HotPartition, KeyRef: f.KeyRef}, scenario.Seed); r != nil {
+	if r := b.Recent(&detect.Finding{Subject: detect.SubjectPartition, KeyRef: f.KeyRef}, scenario.Seed); r != nil {
 		t.Errorf("a partition has a key's load: %+v", r)
 	}
 	later := *f

@@ -78,40 +78,40 @@ func TestRefusedShares(t *testing.T) {
 		rate     float64
 		seconds  int
 		loads    []refusedLoad
-		kind     detect.Kind
+		kind     detect.Subject
 		severity detect.Severity
 		lasting  detect.Severity
 		fires    int // at the latest; 0 for never
 	}{
 		"one request of 5,000, near the limit": {
-			1, 130, []refusedLoad{{key: "k", requests: 970, units: 1, refused: 0.0002, to: 120}}, detect.HotKeyWrite, detect.Warning, detect.Warning, 5,
+			1, 130, []refusedLoad{{key: "k", requests: 970, units: 1, refused: 0.0002, to: 120}}, detect.KeyWrites, detect.Warning, detect.Warning, 5,
 		},
 		"a fiftieth, near the limit": {
-			1, 30, []refusedLoad{{key: "k", requests: 870, units: 1, refused: 0.02, to: 30}}, detect.HotKeyWrite, detect.Critical, detect.Critical, 3,
+			1, 30, []refusedLoad{{key: "k", requests: 870, units: 1, refused: 0.02, to: 30}}, detect.KeyWrites, detect.Critical, detect.Critical, 3,
 		},
 		"a fiftieth of attempts that a retry serves": {
-			1, 30, []refusedLoad{{key: "k", requests: 900, units: 1, refused: 0.02, to: 30, bare: true}}, detect.HotKeyWrite, detect.Critical, detect.Critical, 3,
+			1, 30, []refusedLoad{{key: "k", requests: 900, units: 1, refused: 0.02, to: 30, bare: true}}, detect.KeyWrites, detect.Critical, detect.Critical, 3,
 		},
 		"a third of ten large requests, two seconds long": {
-			1, 30, []refusedLoad{{key: "k", requests: 9, units: 100, refused: 0.34, from: 10, to: 12}, cold}, detect.HotKeyWrite, detect.Warning, detect.Warning, 12,
+			1, 30, []refusedLoad{{key: "k", requests: 9, units: 100, refused: 0.34, from: 10, to: 12}, cold}, detect.KeyWrites, detect.Warning, detect.Warning, 12,
 		},
 		"a third of five large requests, one in ten sampled": {
-			0.1, 300, []refusedLoad{{key: "k", requests: 5, units: 200, refused: 0.34, to: 300}, cold}, detect.HotKeyWrite, detect.Critical, detect.Critical, 60,
+			0.1, 300, []refusedLoad{{key: "k", requests: 5, units: 200, refused: 0.34, to: 300}, cold}, detect.KeyWrites, detect.Critical, detect.Critical, 60,
 		},
 		"a fifth, one in a hundred sampled": {
-			0.01, 300, []refusedLoad{{key: "k", requests: 1000, units: 1, refused: 0.2, to: 300}, cold}, detect.HotKeyWrite, detect.Critical, detect.Critical, 20,
+			0.01, 300, []refusedLoad{{key: "k", requests: 1000, units: 1, refused: 0.2, to: 300}, cold}, detect.KeyWrites, detect.Critical, detect.Critical, 20,
 		},
 		"a five-hundredth, one in ten sampled": {
-			0.1, 300, []refusedLoad{{key: "k", requests: 950, units: 1, refused: 0.002, to: 300}, cold}, detect.HotKeyWrite, detect.Warning, detect.Warning, 60,
+			0.1, 300, []refusedLoad{{key: "k", requests: 950, units: 1, refused: 0.002, to: 300}, cold}, detect.KeyWrites, detect.Warning, detect.Warning, 60,
 		},
 		"a third for lack of capacity, one in a hundred sampled": {
-			0.01, 300, []refusedLoad{{key: "k", requests: 10, units: 36, refused: 0.34, to: 300, cause: provisionedCause}}, detect.TableStarvation, detect.Warning, "", 120,
+			0.01, 300, []refusedLoad{{key: "k", requests: 10, units: 36, refused: 0.34, to: 300, cause: provisionedCause}}, detect.SubjectTable, detect.Warning, "", 120,
 		},
 		"of a cool key beside one that may be hot and is served, one in a hundred sampled": {
-			0.01, 120, []refusedLoad{{key: "k", requests: 600, units: 1, to: 120}, {key: "cool", requests: 100, units: 1, refused: 0.5, to: 120}}, detect.HotPartition, detect.Warning, "", 60,
+			0.01, 120, []refusedLoad{{key: "k", requests: 600, units: 1, to: 120}, {key: "cool", requests: 100, units: 1, refused: 0.5, to: 120}}, detect.SubjectPartition, detect.Warning, "", 60,
 		},
 		"of a cool key beside one that is hot and served": {
-			1, 60, []refusedLoad{{key: "k", requests: 990, units: 1, to: 60}, {key: "cool", requests: 100, units: 1, refused: 0.1, to: 60}}, detect.HotPartition, detect.Warning, "", 5,
+			1, 60, []refusedLoad{{key: "k", requests: 990, units: 1, to: 60}, {key: "cool", requests: 100, units: 1, refused: 0.1, to: 60}}, detect.SubjectPartition, detect.Warning, "", 5,
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -154,8 +154,8 @@ func TestRefusalsGoOn(t *testing.T) {
 				{key: "k", requests: 100, units: 1, from: quiet, to: end},
 			}
 			refusedStory(t, rate, silent+2*detect.ResolveSeconds, loads, func(second int, found []detect.Finding) {
-				f := single(t, found, detect.HotKeyWrite)
-				if p := single(t, found, detect.HotPartition); p != nil {
+				f := single(t, found, detect.KeyWrites)
+				if p := single(t, found, detect.SubjectPartition); p != nil {
 					t.Fatalf("sampled at %v, after %d s, beside the key: %+v", rate, second, p)
 				}
 				if second < quiet {

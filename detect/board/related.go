@@ -3,7 +3,7 @@ package board
 import "github.com/keyheat/keyheat/detect"
 
 // related holds the findings about how keys are made, or about several hot keys (see
-// [detect.NewRelated]), by fingerprint, as last returned.
+// [casebook.NewRelated]), by fingerprint, as last returned.
 type related map[string]relatedFinding
 
 type relatedFinding struct {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/internal/episode"
 	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/sample"
@@ -55,9 +56,9 @@ func (ts *tracks) leave(t *episode.Track) {
 	}
 }
 
-// patternKinds are the kinds of related findings about a load of several keys, of writes
+// patternCases are the cases of related findings about a load of several keys, of writes
 // or reads.
-var patternKinds = []detect.Kind{detect.TooFewShards, detect.TooManyShards, detect.UnevenShards, detect.LowCardinalityKey}
+var patternCases = []detect.Case{casebook.TooFewShards, casebook.TooManyShards, casebook.UnevenShards, casebook.FewValues}
 
 // addReplication adds replication to findings about several keys of a global table: each
 // Region writes the other Regions' writes too.
@@ -65,7 +66,7 @@ func (b *Board) addReplication(found []detect.Finding) {
 	for i := range found {
 		f := &found[i]
 		writes := f.Peak.WCU.Value/detect.Units(detect.PartitionWrite) >= f.Peak.RCU.Value/detect.Units(detect.PartitionRead)
-		if regions := b.options.Facts(f.Target).Regions(f.Region); writes && len(regions) > 0 && slices.Contains(patternKinds, f.Kind) {
+		if regions := b.options.Facts(f.Target).Regions(f.Region); writes && len(regions) > 0 && slices.Contains(patternCases, f.Case) {
 			f.Replication = &detect.Replication{Regions: regions}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -72,25 +73,25 @@ func TestWritesOfAGlobalTableCountInEveryRegion(t *testing.T) {
 		root      string // the Region that the first incident is told of
 	}{
 		{"two Regions write", []string{eu, us}, []regional{{region: eu, wcu: 700}, {region: us, wcu: 700}},
-			[]string{"hot_key_write eu-west-1 critical 1400 700", "hot_key_write us-east-1 critical 1400 700"}, 1, ""},
+			[]string{"key_writes eu-west-1 critical 1400 700", "key_writes us-east-1 critical 1400 700"}, 1, ""},
 		{"a table with a name only", nil, []regional{{region: eu, wcu: 700}, {region: us, wcu: 700}}, nil, 0, ""},
 		{"accounts are not replicas", []string{eu, us}, []regional{{region: eu, wcu: 700}, {region: us, wcu: 700, unlike: true}}, nil, 0, ""},
 		{"only eu is told of us", []string{us}, []regional{{region: eu, wcu: 1200}},
-			[]string{"hot_key_write eu-west-1 critical 1200 0"}, 1, eu},
+			[]string{"key_writes eu-west-1 critical 1200 0"}, 1, eu},
 		{"one writes and one reads", []string{eu, us}, []regional{{region: eu, rcu: 50}, {region: us, wcu: 1200}},
-			[]string{"hot_key_write eu-west-1 critical 1200 1200", "hot_key_write us-east-1 critical 1200 0"}, 1, us},
+			[]string{"key_writes eu-west-1 critical 1200 1200", "key_writes us-east-1 critical 1200 0"}, 1, us},
 		{"reads are not replicated", []string{eu, us}, []regional{{region: eu, rcu: 4600}, {region: us, rcu: 4600}},
-			[]string{"hot_key_read eu-west-1 critical 0 -", "hot_key_read us-east-1 critical 0 -"}, 2, ""},
+			[]string{"key_reads eu-west-1 critical 0 -", "key_reads us-east-1 critical 0 -"}, 2, ""},
 		{"a little in the other Region", []string{eu, us}, []regional{{region: eu, wcu: 950}, {region: us, wcu: 90}},
-			[]string{"hot_key_write eu-west-1 critical 1040 90", "hot_key_write us-east-1 critical 1040 950"}, 1, ""},
+			[]string{"key_writes eu-west-1 critical 1040 90", "key_writes us-east-1 critical 1040 950"}, 1, ""},
 		{"streams have replicated writes in them", []string{eu, us}, []regional{{region: eu, wcu: 1200, stream: true}, {region: us, wcu: 1200, stream: true}},
-			[]string{"hot_key_write eu-west-1 critical 1200 0", "hot_key_write us-east-1 critical 1200 0"}, 1, ""},
+			[]string{"key_writes eu-west-1 critical 1200 0", "key_writes us-east-1 critical 1200 0"}, 1, ""},
 		{"one stream has all", []string{eu, us}, []regional{{region: eu, wcu: 1400, stream: true}, {region: us, wcu: 850}},
-			[]string{"hot_key_write eu-west-1 critical 1400 0", "hot_key_write us-east-1 warning 850 0"}, 1, eu},
+			[]string{"key_writes eu-west-1 critical 1400 0", "key_writes us-east-1 warning 850 0"}, 1, eu},
 		{"what is throttled is not replicated", []string{eu, us}, []regional{{region: eu, wcu: 1500, throttled: 600}, {region: us, wcu: 150}},
-			[]string{"hot_key_write eu-west-1 critical 1650 150", "hot_key_write us-east-1 critical 1050 900"}, 1, ""},
+			[]string{"key_writes eu-west-1 critical 1650 150", "key_writes us-east-1 critical 1050 900"}, 1, ""},
 		{"a Region begins later", []string{eu, us}, []regional{{region: eu, wcu: 700}, {region: us, wcu: 700, from: 40}},
-			[]string{"hot_key_write eu-west-1 critical 1400 700", "hot_key_write us-east-1 critical 1400 700"}, 1, ""},
+			[]string{"key_writes eu-west-1 critical 1400 700", "key_writes us-east-1 critical 1400 700"}, 1, ""},
 	} {
 		windows := [][]sketch.Window{}
 		for _, r := range c.load {
@@ -111,21 +112,21 @@ func TestWritesOfAGlobalTableCountInEveryRegion(t *testing.T) {
 			var got []string
 			for i := range found {
 				f := &found[i]
-				if !f.Kind.OfKey() {
+				if !f.Subject.OfKey() {
 					continue
 				}
 				replicated := "-"
 				if f.Replication != nil {
 					replicated = fmt.Sprintf("%.0f", f.Replication.WCU)
 				}
-				got = append(got, fmt.Sprintf("%s %s %s %.0f %s", f.Kind, f.Region, f.Severity, f.Peak.WCU.Value, replicated))
+				got = append(got, fmt.Sprintf("%s %s %s %.0f %s", f.Subject, f.Region, f.Severity, f.Peak.WCU.Value, replicated))
 			}
 			slices.Sort(got)
 			if !slices.Equal(got, c.want) {
 				t.Errorf("%s, %s: found %q, want %q", c.says, order, got, c.want)
 				continue
 			}
-			incidents := detect.Incidents(found)
+			incidents := casebook.Incidents(found)
 			if len(incidents) != c.incidents {
 				t.Errorf("%s, %s: %d incidents, want %d", c.says, order, len(incidents), c.incidents)
 				continue
@@ -138,10 +139,10 @@ func TestWritesOfAGlobalTableCountInEveryRegion(t *testing.T) {
 			for _, f := range after.Findings() {
 				before := slices.IndexFunc(found, func(b detect.Finding) bool { return b.Fingerprint == f.Fingerprint })
 				if before < 0 || f.Incident != found[before].Incident || fmt.Sprint(f.Replication) != fmt.Sprint(found[before].Replication) {
-					t.Errorf("%s: another judge goes on with %s in %s, %+v", c.says, f.Kind, f.Region, f.Replication)
+					t.Errorf("%s: another judge goes on with %s in %s, %+v", c.says, f.Subject, f.Region, f.Replication)
 				}
 			}
-			root := detect.Roots(found)[0][0]
+			root := casebook.Roots(found)[0][0]
 			if c.root != "" && root.Region != c.root || incidents[0].Root != root.Fingerprint {
 				t.Errorf("%s, %s: told of %s", c.says, order, root.Region)
 			}

@@ -153,7 +153,7 @@ func judgedDemand(t *testing.T, calls []*sentCall, rate float64, r *rand.Rand) f
 	}
 	seal()
 	for _, f := range judge.Findings() {
-		if f.Kind == detect.HotKeyWrite {
+		if f.Subject == detect.KeyWrites {
 			return f.Mean.WCU.Value
 		}
 	}

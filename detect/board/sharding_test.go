@@ -8,6 +8,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -37,14 +38,14 @@ func TestTooFewShardsEnds(t *testing.T) {
 		if i%20 > 0 && i != 59 {
 			continue
 		}
-		switch f := single(t, b.Findings(), detect.TooFewShards); {
+		switch f := single(t, b.Findings(), casebook.TooFewShards); {
 		case i == 59 && (f == nil || f.State != detect.Firing):
 			t.Fatalf("found %+v, want an open finding", f)
 		case i == 2000 && (f == nil || f.State != detect.Resolved):
 			t.Fatalf("found %+v, want it to be over", f)
 		}
 	}
-	if f := single(t, b.Findings(), detect.TooManyShards); f != nil {
+	if f := single(t, b.Findings(), casebook.TooManyShards); f != nil {
 		t.Fatalf("found %+v after a quiet hour", f)
 	}
 }
@@ -67,7 +68,7 @@ func TestUnevenIsProven(t *testing.T) {
 		b.Observe(w)
 		b.Settle(scenario.Began+i, true)
 	}
-	if f := single(t, b.Findings(), detect.UnevenShards); f != nil {
+	if f := single(t, b.Findings(), casebook.UnevenShards); f != nil {
 		t.Fatalf("even shards: %+v", f.Sharding)
 	}
 }
@@ -91,7 +92,7 @@ func TestSampledShardsAreProven(t *testing.T) {
 		b.Observe(w)
 		b.Settle(scenario.Began, true)
 		got := detect.Severity("")
-		if f := single(t, b.Findings(), detect.TooFewShards); f != nil {
+		if f := single(t, b.Findings(), casebook.TooFewShards); f != nil {
 			got = f.Severity
 			if p := f.Peak.WCU; p.Low >= p.Value || p.High <= p.Value {
 				t.Errorf("the peak %+v does not say what sampling leaves open", p)
@@ -159,7 +160,7 @@ func TestAShardIsNotShardedAgain(t *testing.T) {
 		}
 		found := 0
 		for _, f := range b.Findings() {
-			if string(f.Key) != c.names[last] || f.Kind != detect.HotKeyWrite {
+			if string(f.Key) != c.names[last] || f.Subject != detect.KeyWrites {
 				continue
 			}
 			for _, step := range f.Advice {

@@ -37,7 +37,7 @@ func TestRefusedShareOfATable(t *testing.T) {
 	}
 	share := func(b *board.Board) float64 {
 		for _, f := range b.Findings() {
-			if f.Kind == detect.TableStarvation {
+			if f.Subject == detect.SubjectTable {
 				return f.Throttling.Share
 			}
 		}

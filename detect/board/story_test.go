@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -65,11 +64,11 @@ type story struct {
 	ground detect.Ground
 	holds  func(*detect.Finding) bool // nil holds of all
 	says   []string
-	others map[detect.Kind]int
+	others map[any]int
 	// share is the key's part of the load, 0.5 when 0, not known when negative.
 	share float64
 
-	kind        detect.Kind
+	kind        any // a watched subject, or a case
 	severity    detect.Severity
 	state       detect.State
 	peak        float64
@@ -185,7 +184,7 @@ func TestStories(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			found := s.findings()
-			if s.kind == "" && s.others == nil {
+			if s.kind == nil && s.others == nil {
 				if len(found) != 0 {
 					t.Fatalf("found %+v, want nothing", found)
 				}
@@ -200,17 +199,19 @@ func TestStories(t *testing.T) {
 // and of its key where it names one. The others must be those it expects.
 func (s *story) main(t *testing.T, found []detect.Finding) detect.Finding {
 	t.Helper()
-	others := map[detect.Kind]int{}
-	maps.Copy(others, s.others)
+	others := map[string]int{}
+	for about, n := range s.others {
+		others[fmt.Sprint(about)] += n
+	}
 	var main *detect.Finding
 	for i := range found {
 		f := &found[i]
-		if f.Kind == s.kind && main == nil && (s.key == "" || s.key == string(f.Key)) {
+		if scenario.IsAbout(f, s.kind) && main == nil && (s.key == "" || s.key == string(f.Key)) {
 			main = f
 			continue
 		}
-		if others[f.Kind]--; others[f.Kind] < 0 {
-			t.Errorf("one %s of %q too many", f.Kind, f.Key)
+		if others[f.About()]--; others[f.About()] < 0 {
+			t.Errorf("one %s of %q too many", f.About(), f.Key)
 		}
 	}
 	for kind, missing := range others {
@@ -282,7 +283,7 @@ func (s *story) check(t *testing.T, f detect.Finding) {
 			t.Errorf("%s is %v, want %v", what, got, want)
 		}
 	}
-	same("kind", f.Kind, s.kind)
+	same("subject or case", f.About(), fmt.Sprint(s.kind))
 	same("severity", f.Severity, s.severity)
 	same("state", f.State, s.state)
 	same("peak", peak.Value, s.peak)
@@ -291,7 +292,7 @@ func (s *story) check(t *testing.T, f detect.Finding) {
 	same("saturated seconds", f.SaturatedSeconds, s.saturated)
 	same("shards", f.Shards, s.shards)
 	same("utilization", f.Utilization, s.utilization)
-	if want := max(0, cmp.Or(s.share, 0.5)); math.Abs(f.Share-want) > 0.005 && !strings.HasSuffix(string(f.Kind), "shards") {
+	if want := max(0, cmp.Or(s.share, 0.5)); math.Abs(f.Share-want) > 0.005 && !strings.HasSuffix(f.About(), "shards") {
 		t.Errorf("share is %v, want %v", f.Share, want)
 	}
 	if s.ground == "" {
@@ -419,7 +420,7 @@ func TestRestore(t *testing.T) {
 // paging returns the findings that page. Related ones are judged anew.
 func paging(found []detect.Finding) []detect.Finding {
 	return slices.DeleteFunc(found, func(f detect.Finding) bool {
-		return !slices.Contains([]detect.Kind{detect.HotKeyWrite, detect.HotKeyRead, detect.HotGSIKey, detect.HotPartition, detect.TableStarvation}, f.Kind)
+		return !f.Subject.IsWatched()
 	})
 }
 
@@ -510,7 +511,7 @@ func TestSplitsAfterARestart(t *testing.T) {
 	successor.Restore(before.Findings(), scenario.Seed)
 	finding := func(b *board.Board) detect.Finding {
 		for _, f := range b.Findings() {
-			if f.Kind == detect.HotKeyWrite {
+			if f.Subject == detect.KeyWrites {
 				return f
 			}
 		}

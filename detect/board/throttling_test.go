@@ -6,6 +6,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -20,13 +21,13 @@ func TestSampledThrottlingIsProven(t *testing.T) {
 		name      string
 		workloads []workload
 		facts     *detect.TableFacts
-		kind      detect.Kind
+		kind      detect.Subject
 		found     bool
 	}{
-		{"seven samples are some 700 units, perhaps", []workload{{key: "a", units: 7, rate: 0.01}}, facts, detect.TableStarvation, false},
-		{"forty samples are more than 600", []workload{{key: "a", units: 40, rate: 0.01}}, facts, detect.TableStarvation, true},
-		{"a throttling partition may have a hot key, sampled as 600", []workload{{key: "a", units: 6, rate: 0.01, cause: keyRangeCause, throttled: 1}}, nil, detect.HotPartition, false},
-		{"no key is near a limit", []workload{{key: "a", units: 30, rate: 0.5, cause: keyRangeCause, throttled: 1}}, nil, detect.HotPartition, true},
+		{"seven samples are some 700 units, perhaps", []workload{{key: "a", units: 7, rate: 0.01}}, facts, detect.SubjectTable, false},
+		{"forty samples are more than 600", []workload{{key: "a", units: 40, rate: 0.01}}, facts, detect.SubjectTable, true},
+		{"a throttling partition may have a hot key, sampled as 600", []workload{{key: "a", units: 6, rate: 0.01, cause: keyRangeCause, throttled: 1}}, nil, detect.SubjectPartition, false},
+		{"no key is near a limit", []workload{{key: "a", units: 30, rate: 0.5, cause: keyRangeCause, throttled: 1}}, nil, detect.SubjectPartition, true},
 	} {
 		s := story{workloads: c.workloads, facts: c.facts}
 		if f := single(t, s.findings(), c.kind); (f != nil) != c.found {
@@ -63,14 +64,14 @@ func TestAMovingKeySaysWhatWasObserved(t *testing.T) {
 	}
 	moving := 0
 	for _, f := range judge.Findings() {
-		if f.Kind != detect.HotKeyWrite {
+		if f.Subject != detect.KeyWrites {
 			continue
 		}
 		moving++
 		if f.Ground != detect.GroundMoving || f.Evidence.ThrottledRequests() == 0 || f.Quality.Rate == nil || *f.Quality.Rate != 0.5 {
 			t.Errorf("%s: %s, %d throttled, sampled as %+v", f.Key, f.Ground, f.Evidence.ThrottledRequests(), f.Quality)
 		}
-		if f.Shards != 1 || f.AdvisesShards() {
+		if f.Shards != 1 || casebook.AdvisesShards(&f) {
 			t.Errorf("%s is advised %d shards", f.Key, f.Shards)
 		}
 	}
@@ -119,7 +120,7 @@ func TestAttemptsWithoutUnitsEndTheDoubt(t *testing.T) {
 			}
 			b.Settle(scenario.Began+second, true)
 		}
-		f := single(t, b.Findings(), detect.HotKeyWrite)
+		f := single(t, b.Findings(), detect.KeyWrites)
 		if f == nil || f.Severity != c.severity || f.State != c.state {
 			t.Errorf("%s: found %+v", c.name, f)
 			continue

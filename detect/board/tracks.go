@@ -105,14 +105,14 @@ func (ts *tracks) crowd(target detect.Target) *crowd {
 // finding counts. It is nil if the finding is about no single key, and if no such second
 // was seen. seed is the hash seed of the windows.
 func (b *Board) Recent(f *detect.Finding, seed uint64) *detect.Recent {
-	if !f.Kind.OfKey() {
+	if !f.Subject.OfKey() {
 		return nil
 	}
 	t := b.tracks.all[trackID{f.Target, sketch.Hash(f.Target, f.PartitionKey(), seed)}]
 	if t == nil {
 		return nil
 	}
-	return t.Recent(f.Kind, f.Through.Unix(), b.timeline)
+	return t.Recent(f.Subject, f.Through.Unix(), b.timeline)
 }
 
 // warmestKeys returns a target's warm keys in one second, the most loaded first.

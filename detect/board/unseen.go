@@ -2,6 +2,7 @@ package board
 
 import (
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/internal/throttling"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -53,7 +54,7 @@ func (b *Board) unseenFindings() (all []detect.Finding) {
 		if !u.fires || !b.options.OneEpisode && b.timeline.Settled-u.last >= detect.ResolveSeconds {
 			continue
 		}
-		f := b.blindFinding(detect.UnseenKeys, target, u.first, u.last, detect.FixMorePartitions)
+		f := b.blindFinding(casebook.UnseenKeys, target, u.first, u.last, detect.FixMorePartitions)
 		f.Seconds, f.Peak.At = u.seconds, detect.TimeOf(u.at)
 		f.Peak.WCU.High, f.Peak.RCU.High = detect.Units(u.most.Write), detect.Units(u.most.Read) // of a key without a finding
 		all = append(all, f)
@@ -62,8 +63,8 @@ func (b *Board) unseenFindings() (all []detect.Finding) {
 }
 
 // blindFinding returns a finding about keys that the board did not see in some seconds.
-func (b *Board) blindFinding(k detect.Kind, target detect.Target, first, last int64, fix detect.Fix) detect.Finding {
-	f := detect.NewFinding(k, target, sample.Key{})
+func (b *Board) blindFinding(c detect.Case, target detect.Target, first, last int64, fix detect.Fix) detect.Finding {
+	f := casebook.NewFinding(c, target, sample.Key{})
 	f.Severity, f.State = b.options.Policy(target).Cap(detect.Warning), detect.Firing
 	f.Share, f.Shards = 1, 1
 	f.FirstSeen, f.LastSeen, f.Through = detect.TimeOf(first), detect.TimeOf(last), detect.TimeOf(last)

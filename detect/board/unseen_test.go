@@ -8,13 +8,14 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
 
-func findingOf(found []detect.Finding, k detect.Kind, table string) *detect.Finding {
-	i := slices.IndexFunc(found, func(f detect.Finding) bool { return f.Kind == k && f.Table == table })
+func findingOf(found []detect.Finding, about any, table string) *detect.Finding {
+	i := slices.IndexFunc(found, func(f detect.Finding) bool { return scenario.IsAbout(&f, about) && f.Table == table })
 	if i < 0 {
 		return nil
 	}
@@ -53,7 +54,7 @@ func TestUnseenKeys(t *testing.T) {
 			b.Observe(w)
 			b.Observe(w) // as when late samples come
 			b.Settle(w.Second, true)
-			f = findingOf(b.Findings(), detect.UnseenKeys, "orders")
+			f = findingOf(b.Findings(), casebook.UnseenKeys, "orders")
 			if fires := f != nil && f.State == detect.Firing; s == 0 && fires || s >= 2 && s < 68 && fires != c.fires || s >= 69 && fires {
 				t.Fatalf("%s: after %d s the finding is %+v", c.name, s+1, f)
 			}
@@ -112,14 +113,14 @@ func TestFloodIsNotSilent(t *testing.T) {
 			b.Settle(scenario.Began+s, true)
 		}
 		found := b.Findings()
-		if f := findingOf(found, detect.HotKeyWrite, "hot"); f == nil || f.State != detect.Firing || f.Severity != detect.Critical {
+		if f := findingOf(found, detect.KeyWrites, "hot"); f == nil || f.State != detect.Firing || f.Severity != detect.Critical {
 			t.Errorf("with a flood of %d keys the hot key is %+v", flood, f)
 		}
-		f := findingOf(found, detect.UnseenKeys, "spread")
+		f := findingOf(found, casebook.UnseenKeys, "spread")
 		if (f != nil) != (flood > 0) || f != nil && max(f.Peak.WCU.High/1000, f.Peak.RCU.High/3000) <= 1 {
 			t.Errorf("with a flood of %d keys the finding about the spread table is %+v", flood, f)
 		}
-		if f := findingOf(found, detect.UnseenKeys, "hot"); f != nil {
+		if f := findingOf(found, casebook.UnseenKeys, "hot"); f != nil {
 			t.Errorf("with a flood of %d keys the hot key's table is said to hide keys", flood)
 		}
 	}

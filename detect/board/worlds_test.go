@@ -60,7 +60,7 @@ type fieldWorld struct {
 		// Figures are the count, lower bound, Region and seconds of a finding's step with a
 		// code.
 		Figures map[detect.Fix]detect.Arguments
-		Cause   casebook.Code
+		Cause   detect.Case
 		Outlook casebook.Outlook
 		Ground  detect.Ground
 		// Harm is the refused share of the load, and the time of the first refusal.
@@ -198,7 +198,7 @@ func (w *fieldWorld) briefs(j *judged) string {
 	if j.first != "" {
 		text += "--- the first alert\n" + j.first
 	}
-	for _, group := range detect.Roots(j.found) {
+	for _, group := range casebook.Roots(j.found) {
 		text += fmt.Sprintf("--- at the end (%s)\n", group[0].State) + briefText(group[0])
 	}
 	return text
@@ -225,7 +225,7 @@ const firstSeconds = 10
 
 // firingBrief returns what on-call reads of the worst incident that fires; empty if none does.
 func firingBrief(found []detect.Finding) string {
-	for _, i := range detect.Incidents(found) {
+	for _, i := range casebook.Incidents(found) {
 		if i.State != detect.Firing {
 			continue
 		}
@@ -259,7 +259,7 @@ func (w *fieldWorld) judge() (j judged) {
 			b.SetView(of, census.View(of, detect.DefaultPolicy()))
 		}
 		j.found = b.Findings()
-		j.incidents = detect.Incidents(j.found)
+		j.incidents = casebook.Incidents(j.found)
 		for i := range j.found {
 			f := &j.found[i]
 			if j.members[f.Incident] == nil {
@@ -307,7 +307,7 @@ func isSent(i *detect.Incident, found []detect.Finding) bool {
 	lasting, ofKeys := detect.Severity(""), false
 	for k := range found {
 		f := &found[k]
-		if f.Incident != i.ID || !f.Kind.OfKey() || f.State == detect.Pending {
+		if f.Incident != i.ID || !f.Subject.OfKey() || f.State == detect.Pending {
 			continue
 		}
 		ofKeys = true
@@ -329,14 +329,16 @@ func hasKind(word string, root *detect.Finding, i *detect.Incident, all []*detec
 	case "hot item":
 		return slices.ContainsFunc(all, func(f *detect.Finding) bool { return f.Ground == detect.GroundItem })
 	case "hot partition":
-		return (i.Cause == detect.CauseHotKey || i.Cause == detect.CauseIndexBackPressure || i.Cause == detect.CauseSingleCaller || i.Cause == detect.CauseRetryStorm) && root.Ground != detect.GroundItem
+		return slices.Contains([]detect.Case{casebook.HotKey, casebook.OneCaller, casebook.RetryStorm}, casebook.Form(i.Case)) && root.Ground != detect.GroundItem
+	case "starvation":
+		return i.Subject == detect.SubjectTable
 	case "collection growth":
-		return slices.ContainsFunc(all, func(f *detect.Finding) bool { return f.Kind == detect.LargeCollection })
+		return slices.ContainsFunc(all, func(f *detect.Finding) bool { return f.Case == casebook.LargeCollection })
 	}
-	return i.Cause == map[string]detect.Cause{
-		"few values": detect.CauseFewValues, "rolling key": detect.CauseRollingKey, "moving hot spot": detect.CauseMovingHotSpot,
-		"sharded key": detect.CauseShardedKey, "single caller": detect.CauseSingleCaller, "starvation": detect.CauseStarvation, "retry storm": detect.CauseRetryStorm,
-		"warm keys": detect.CauseHotPartition,
+	return casebook.Form(i.Case) == map[string]detect.Case{
+		"few values": casebook.FewValues, "rolling key": casebook.TimeKey, "moving hot spot": casebook.MovingSpot,
+		"sharded key": casebook.TooFewShards, "single caller": casebook.OneCaller, "retry storm": casebook.RetryStorm,
+		"warm keys": casebook.SharedPartition,
 	}[word]
 }
 
@@ -390,7 +392,7 @@ func (w *fieldWorld) disagreements(j *judged) (all []string) {
 	for i := range j.found {
 		for _, s := range j.found[i].Advice {
 			if slices.Contains(e.Never, s.Fix) {
-				add("%s has the step %s", j.found[i].Kind, s.Fix)
+				add("%s has the step %s", j.found[i].Case, s.Fix)
 			}
 		}
 	}
@@ -398,7 +400,7 @@ func (w *fieldWorld) disagreements(j *judged) (all []string) {
 		add("claims a split")
 	}
 	if e.Quiet && len(j.found) > 0 {
-		add("says %s", j.found[0].Kind)
+		add("says %s", j.found[0].Case)
 	}
 	switch e.Severity {
 	case "none", "not critical":
@@ -419,7 +421,7 @@ func (w *fieldWorld) disagreements(j *judged) (all []string) {
 		add("is %s", incident.State)
 	}
 	if !hasKind(e.Kind, root, incident, group) {
-		add("is a %s (%s)", incident.Cause, root.Ground)
+		add("is a %s (%s)", incident.Case, root.Ground)
 	}
 	if e.Fix != "" && !isFix(root, e.Fix) {
 		add("first fix %q", firstStep(root))
@@ -511,7 +513,7 @@ func (w *fieldWorld) acts(j *judged, root *detect.Finding, add func(string, ...a
 func (w *fieldWorld) shared(j *judged, root *detect.Finding, group []*detect.Finding, add func(string, ...any)) {
 	for i := range j.found {
 		if f := &j.found[i]; f.Incident != root.Incident && f.Severity != detect.Info {
-			add("%s of %s %q is an incident of its own", f.Kind, f.Name(), f.Key)
+			add("%s of %s %q is an incident of its own", f.Subject, f.Name(), f.Key)
 		}
 	}
 	if len(group) < 2 {
@@ -531,7 +533,7 @@ func (w *fieldWorld) shared(j *judged, root *detect.Finding, group []*detect.Fin
 // incident returns the one that the world is about: that of the named key, or of the
 // target where that is named, and otherwise the first.
 func (w *fieldWorld) incident(j *judged) (root *detect.Finding, incident *detect.Incident, group []*detect.Finding) {
-	for _, g := range detect.Roots(j.found) {
+	for _, g := range casebook.Roots(j.found) {
 		of := slices.ContainsFunc(g, func(f *detect.Finding) bool {
 			return w.Expect.Key == "" || string(f.Key) == w.Expect.Key || f.Key == "" && (f.Table == w.Expect.Key || f.Index == w.Expect.Key) ||
 				f.Rolling != nil && strings.HasPrefix(string(f.Rolling.Template), w.Expect.Key) || f.Sharding != nil && string(f.Sharding.Base) == w.Expect.Key
@@ -611,7 +613,7 @@ func checkSteps(t *testing.T, found []detect.Finding) {
 	for i := range found {
 		for _, s := range found[i].Advice {
 			if s.Action == "" || s.Effort == "" {
-				t.Errorf("%s has the step %+v", found[i].Kind, s)
+				t.Errorf("%s has the step %+v", found[i].Case, s)
 			}
 		}
 	}
@@ -658,7 +660,7 @@ func (w *fieldWorld) expected() string {
 func (j *judged) summary() string {
 	text := fmt.Sprintf("%d pages", j.pages)
 	if len(j.incidents) > 0 {
-		text = fmt.Sprintf("%s %s, %s", j.incidents[0].Severity, j.incidents[0].Cause, text)
+		text = fmt.Sprintf("%s %s, %s", j.incidents[0].Severity, j.incidents[0].Case, text)
 	}
 	return text
 }

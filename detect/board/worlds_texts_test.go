@@ -11,8 +11,10 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/say"
+	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -100,7 +102,7 @@ func (j *judged) subjects() (all []string) {
 			all = append(all, name)
 		}
 	}
-	groups := detect.Roots(j.found)
+	groups := casebook.Roots(j.found)
 	for _, g := range groups {
 		add(g[0])
 	}
@@ -174,27 +176,27 @@ func TestFiguresOfSeveralKeys(t *testing.T) {
 	}
 	for _, c := range []struct {
 		world, key               string // without a key the target as a whole
-		kind                     detect.Kind
+		kind                     any
 		over                     int64
 		peak, utilization, share float64
 		steps                    []detect.Fix
 	}{
-		{country, "C0", detect.HotKeyWrite, 180, 1104, 1.104, 0.368, []detect.Fix{detect.FixShardedKey, detect.FixMigrateWrites, detect.FixSplitMeanwhile}},
-		{country, "", detect.LowCardinalityKey, 0, 1104, 1.104, 0.368, []detect.Fix{detect.FixMoreValues, detect.FixSplitMeanwhile}},
-		{country, "C7", "", 0, 0, 0, 0, nil},
-		{status, "", detect.LowCardinalityKey, 0, 1200, 1.2, 0.5, []detect.Fix{detect.FixMoreValues, detect.FixSplitMeanwhile}},
-		{status, "RUNNING", "", 0, 0, 0, 0, nil},
-		{uneven, "total#SHARD_*", detect.UnevenShards, 180, 3100, 1.3, 0, []detect.Fix{detect.FixEvenShards}},
-		{uneven, "total#SHARD_1", "", 0, 0, 0, 0, nil},
-		{reads, "OPEN", detect.HotKeyRead, 180, 3400, 3400. / 3000, 1, []detect.Fix{detect.FixIndexKeyOfQueries, detect.FixCache, detect.FixShardedIndex, detect.FixMigrateIndex, detect.FixSplitMeanwhile}},
-		{day, "log#<date>", detect.RollingHotKey, 180, 1200, 1.2, 1, []detect.Fix{detect.FixTimeKey, detect.FixShardedKey, detect.FixMigrateTimeKey}},
+		{country, "C0", detect.KeyWrites, 180, 1104, 1.104, 0.368, []detect.Fix{detect.FixShardedKey, detect.FixMigrateWrites, detect.FixSplitMeanwhile}},
+		{country, "", casebook.FewValues, 0, 1104, 1.104, 0.368, []detect.Fix{detect.FixMoreValues, detect.FixSplitMeanwhile}},
+		{country, "C7", nil, 0, 0, 0, 0, nil},
+		{status, "", casebook.FewValues, 0, 1200, 1.2, 0.5, []detect.Fix{detect.FixMoreValues, detect.FixSplitMeanwhile}},
+		{status, "RUNNING", nil, 0, 0, 0, 0, nil},
+		{uneven, "total#SHARD_*", casebook.UnevenShards, 180, 3100, 1.3, 0, []detect.Fix{detect.FixEvenShards}},
+		{uneven, "total#SHARD_1", nil, 0, 0, 0, 0, nil},
+		{reads, "OPEN", detect.KeyReads, 180, 3400, 3400. / 3000, 1, []detect.Fix{detect.FixIndexKeyOfQueries, detect.FixCache, detect.FixShardedIndex, detect.FixMigrateIndex, detect.FixSplitMeanwhile}},
+		{day, "log#<date>", casebook.TimeKey, 180, 1200, 1.2, 1, []detect.Fix{detect.FixTimeKey, detect.FixShardedKey, detect.FixMigrateTimeKey}},
 	} {
 		n := slices.IndexFunc(found[c.world], func(f detect.Finding) bool {
-			return string(f.Key) == c.key && (c.kind == "" || f.Kind == c.kind)
+			return string(f.Key) == c.key && (c.kind == nil || scenario.IsAbout(&f, c.kind))
 		})
-		if n < 0 || c.kind == "" {
-			if n >= 0 || c.kind != "" {
-				t.Errorf("%s: the findings of %q are %+v, want %q", c.world, c.key, found[c.world], c.kind)
+		if n < 0 || c.kind == nil {
+			if n >= 0 || c.kind != nil {
+				t.Errorf("%s: the findings of %q are %+v, want %v", c.world, c.key, found[c.world], c.kind)
 			}
 			continue
 		}
@@ -203,7 +205,7 @@ func TestFiguresOfSeveralKeys(t *testing.T) {
 		for _, s := range f.Advice {
 			steps = append(steps, s.Fix)
 		}
-		peak := detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Value
+		peak := detect.Side(f.Subject, f.Peak.WCU, f.Peak.RCU).Value
 		if int64(f.SecondsOver()) != c.over || peak != c.peak || math.Abs(f.Utilization-c.utilization) > 1e-6 || math.Abs(f.Share-c.share) > 0.001 || !slices.Equal(steps, c.steps) {
 			t.Errorf("%s: %q has %v seconds over, a peak of %g, %g of the limit, a share of %g and the steps %s", c.world, c.key, f.SecondsOver(), peak, f.Utilization, f.Share, steps)
 		}
@@ -218,7 +220,7 @@ func TestSampledFiguresAreEstimates(t *testing.T) {
 	all := fieldWorlds(t)
 	w := &all[slices.IndexFunc(all, func(w fieldWorld) bool { return w.Name == "item-1-percent-1500" })]
 	found := w.judge().found
-	n := slices.IndexFunc(found, func(f detect.Finding) bool { return f.Key == "tenant#big" && f.Kind == detect.HotKeyWrite })
+	n := slices.IndexFunc(found, func(f detect.Finding) bool { return f.Key == "tenant#big" && f.Subject == detect.KeyWrites })
 	if n < 0 {
 		t.Fatalf("the key has no finding: %+v", found)
 	}

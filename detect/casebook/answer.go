@@ -22,18 +22,6 @@ type Answer struct {
 	Then *detect.Step
 }
 
-// New answers the five questions about a finding.
-func New(f *detect.Finding) Answer {
-	a := Answer{Case: caseOf(f), Callers: MainCallers(callersSeen(f))}
-	a.Harm, a.Healing = harmOf(f, a.Blind), a.heals(f)
-	a.Alike = len(a.Callers) > 0 && !standsOut(callersSeen(f))
-	a.Move = moveFor(f, &a)
-	if a.Healing.Outlook != Open && f.Healed == nil {
-		a.Then = lastingFix(f)
-	}
-	return a
-}
-
 // Steps returns the steps that still help: once a finding is over, nobody waits for a split,
 // and a key that a split has healed needs none while that holds.
 func Steps(f *detect.Finding) []detect.Step {
@@ -68,7 +56,7 @@ func MainCallers(callers []detect.Part) (all []detect.Part) {
 // are replicated from other Regions.
 func callersSeen(f *detect.Finding) (all []detect.Part) {
 	switch {
-	case f.Kind == detect.HotPartition && f.Ground == detect.GroundNotSeen && len(f.RefusedKeys) > 0:
+	case f.Subject == detect.SubjectPartition && f.Ground == detect.GroundNotSeen && len(f.RefusedKeys) > 0:
 		return f.RefusedKeys[0].Callers
 	case f.Evidence == nil:
 		return nil
@@ -99,7 +87,7 @@ func lastingFix(f *detect.Finding) *detect.Step {
 		s := &f.Advice[i]
 		switch {
 		case s.Action == detect.ActionPipeline || s.Action == detect.ActionMigrate:
-		case s.Action == detect.ActionRetry && f.Kind.OfTable(): // callers do so tonight
+		case s.Action == detect.ActionRetry && f.Subject.OfTable(): // callers do so tonight
 		case s.Action == detect.ActionShuffle, s.Fix == detect.FixBoundedRate && !advises(f, detect.ActionShuffle):
 			return s // a job needs no other keys
 		case slices.Contains([]detect.Effort{detect.EffortCode, detect.EffortComponent, detect.EffortItems, detect.EffortKeys}, s.Effort):
@@ -110,4 +98,19 @@ func lastingFix(f *detect.Finding) *detect.Step {
 		return &f.Advice[i]
 	}
 	return nil
+}
+
+// numbered are the actions whose steps make as many shards, or parts, as Finding.Shards.
+var numbered = []string{detect.ActionShard, detect.ActionSplit, detect.ActionRename, detect.ActionMigrate}
+
+// AdvisesShards reports whether the advice makes, or keeps, Shards shards of the key.
+// Otherwise the number means nothing: shards do not help, or less is enough.
+func AdvisesShards(f *detect.Finding) bool {
+	if f.Case == FewValues {
+		return f.Index != "" // a table needs another key, not shards
+	}
+	if f.Case == UnevenShards {
+		return false // even shards would be enough
+	}
+	return slices.ContainsFunc(f.Advice, func(s detect.Step) bool { return slices.Contains(numbered, s.Action) })
 }

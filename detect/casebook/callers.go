@@ -5,16 +5,16 @@ import (
 )
 
 // RetryStorm is one caller's repeated attempts.
-const RetryStorm Code = "retry_storm"
+const RetryStorm detect.Case = "retry_storm"
 
-var retryStorm = Case{Code: RetryStorm, Matches: ofKind(detect.RetryStorm), Heals: healsWithLoad, Tonight: always(BackOff), Futile: true}
+var retryStorm = Case{Code: RetryStorm, Subject: detect.SubjectCaller, Heals: healsWithLoad, Tonight: always(BackOff), Futile: true}
 
 // OneCaller is a caller that makes a key hot by itself.
-const OneCaller Code = "one_caller"
+const OneCaller detect.Case = "one_caller"
 
-var oneCaller = Case{Code: OneCaller, Matches: ofKind(detect.SingleCaller), Heals: healsWithLoad, Futile: true}
+var oneCaller = Case{Code: OneCaller, Subject: detect.SubjectCaller, Heals: healsWithLoad, Futile: true}
 
 // TestKey is a hot key that is named like a test.
-const TestKey Code = "test_key"
+const TestKey detect.Case = "test_key"
 
-var testKey = Case{Code: TestKey, Matches: ofKind(detect.TestKey), Heals: healsWithLoad, Tonight: always(StopTest)}
+var testKey = Case{Code: TestKey, Subject: detect.SubjectCaller, FormOf: OneCaller, Heals: healsWithLoad, Tonight: always(StopTest)}

@@ -9,11 +9,11 @@ import (
 // maximum, the account's quota, or the write capacity of an index. NoReason is one that
 // refuses requests for a reason that no sample states.
 const (
-	ShortOfCapacity Code = "short_of_capacity"
-	OwnMaximum      Code = "own_maximum"
-	AccountQuota    Code = "account_quota"
-	IndexCapacity   Code = "index_capacity"
-	NoReason        Code = "no_reason"
+	ShortOfCapacity detect.Case = "short_of_capacity"
+	OwnMaximum      detect.Case = "own_maximum"
+	AccountQuota    detect.Case = "account_quota"
+	IndexCapacity   detect.Case = "index_capacity"
+	NoReason        detect.Case = "no_reason"
 )
 
 var (
@@ -21,20 +21,25 @@ var (
 	accountQuota  = lackCase(AccountQuota, detect.GroundAccountQuota)
 	indexCapacity = lackCase(IndexCapacity, detect.GroundIndexCapacity)
 	noReason      = Case{
-		Code: NoReason,
+		Code: NoReason, FormOf: ShortOfCapacity,
 		Matches: func(f *detect.Finding) bool {
-			return f.Kind == detect.TableStarvation && f.Ground == detect.GroundNoReason
+			return f.Subject == detect.SubjectTable && f.Ground == detect.GroundNoReason
 		},
 		Heals:   func(f *detect.Finding) Healing { return Healing{Outlook: Unknown, Ground: f.Ground} },
 		Tonight: always(raises[detect.GroundNoReason]),
 	}
-	shortOfCapacity = lackCase(ShortOfCapacity, detect.GroundProvisioned)
+	shortOfCapacity = Case{
+		Code:    ShortOfCapacity,
+		Matches: func(f *detect.Finding) bool { return f.Subject == detect.SubjectTable },
+		Heals:   healsByCapacity,
+		Tonight: always(raises[detect.GroundProvisioned]),
+	}
 )
 
-func lackCase(code Code, lack detect.Ground) Case {
+func lackCase(code detect.Case, lack detect.Ground) Case {
 	return Case{
-		Code:    code,
-		Matches: func(f *detect.Finding) bool { return f.Kind == detect.TableStarvation && f.Ground == lack },
+		Code: code, FormOf: ShortOfCapacity,
+		Matches: func(f *detect.Finding) bool { return f.Subject == detect.SubjectTable && f.Ground == lack },
 		Heals:   healsByCapacity,
 		Tonight: always(raises[lack]),
 	}

@@ -12,7 +12,7 @@ import (
 
 // verdict is the part of an answer that a story is about.
 type verdict struct {
-	cause   casebook.Code
+	cause   detect.Case
 	act     casebook.Act
 	outlook casebook.Outlook
 	ground  detect.Ground
@@ -24,7 +24,7 @@ type verdict struct {
 type tell func(f *detect.Finding)
 
 func hot() *detect.Finding {
-	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("k"))
+	f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "orders"}, sample.KeyString("k"))
 	f.Severity, f.State, f.Ground = detect.Critical, detect.Firing, detect.GroundSplit
 	f.FirstSeen = time.Date(2026, 11, 24, 16, 55, 49, 0, time.UTC)
 	f.LastSeen = f.FirstSeen.Add(30 * time.Second)
@@ -40,8 +40,12 @@ func hot() *detect.Finding {
 	return &f
 }
 
-func kind(k detect.Kind) tell {
-	return func(f *detect.Finding) { f.Kind = k }
+func subject(s detect.Subject) tell { return func(f *detect.Finding) { f.Subject = s } }
+
+func indexed(f *detect.Finding) { f.Index = "by-status" }
+
+func is(c detect.Case) tell {
+	return func(f *detect.Finding) { f.Case, f.Subject = c, casebook.SubjectOf(c) }
 }
 
 func ground(g detect.Ground) tell {
@@ -60,7 +64,7 @@ func keys(f *detect.Finding) { f.Ground = detect.GroundKeys }
 
 // starved is a table or index with too little capacity.
 func starved(f *detect.Finding) {
-	f.Kind = detect.TableStarvation
+	f.Subject = detect.SubjectTable
 }
 
 func unharmed(f *detect.Finding) { f.Throttling = nil }
@@ -105,7 +109,7 @@ func TestStories(t *testing.T) {
 		"new items at one end":                    {[]tell{ground(detect.GroundSortKey)}, verdict{casebook.HotKey, casebook.SlowCallers, casebook.No, detect.GroundSortKey, shard}},
 		"a job makes all of it":                   {[]tell{bounds}, verdict{casebook.HotKey, casebook.SlowCallers, casebook.Likely, detect.GroundSplit, detect.ActionRetry}},
 		"a job that may shuffle":                  {[]tell{bounds, func(f *detect.Finding) { f.Advice = slices.Insert(f.Advice, 1, detect.NewStep(detect.FixShuffleInput)) }}, verdict{casebook.HotKey, casebook.SlowCallers, casebook.Likely, detect.GroundSplit, detect.ActionShuffle}},
-		"an index key":                            {[]tell{kind(detect.HotGSIKey)}, verdict{casebook.IndexKey, casebook.SlowCallers, casebook.Likely, detect.GroundSplit, shard}},
+		"an index key":                            {[]tell{indexed}, verdict{casebook.IndexKey, casebook.SlowCallers, casebook.Likely, detect.GroundSplit, shard}},
 		"a key of a time":                         {[]tell{ground(detect.GroundPeriod), func(f *detect.Finding) { f.Rolling = &detect.Rolling{Period: "day"} }}, verdict{casebook.TimeKey, casebook.SlowCallers, casebook.No, detect.GroundPeriod, shard}},
 		"most refusals lack the table's capacity": {[]tell{refusedFor(sample.Provisioned)}, verdict{casebook.HotKey, casebook.RaiseCapacity, casebook.Likely, detect.GroundSplit, shard}},
 
@@ -117,45 +121,45 @@ func TestStories(t *testing.T) {
 		"samples leave open whether it is over":          {[]tell{warning, func(f *detect.Finding) { f.PossibleSeconds = 9 }}, verdict{casebook.MayBeOver, casebook.CheckRefusals, casebook.Likely, detect.GroundSplit, shard}},
 		"for information":                                {[]tell{func(f *detect.Finding) { f.Severity = detect.Info }}, verdict{casebook.HotKey, casebook.Nothing, casebook.Likely, detect.GroundSplit, shard}},
 
-		"a retry storm": {[]tell{kind(detect.RetryStorm)}, verdict{casebook.RetryStorm, casebook.BackOff, casebook.WithLoad, "", shard}},
-		"one caller":    {[]tell{kind(detect.SingleCaller), unharmed}, verdict{casebook.OneCaller, casebook.SlowCallers, casebook.WithLoad, "", shard}},
-		"a test":        {[]tell{kind(detect.TestKey)}, verdict{casebook.TestKey, casebook.StopTest, casebook.WithLoad, "", shard}},
-		"a Scan":        {[]tell{kind(detect.HotPartition), ground(detect.GroundScan)}, verdict{casebook.Scan, casebook.SlowScan, casebook.WithLoad, "", shard}},
+		"a retry storm": {[]tell{is(casebook.RetryStorm)}, verdict{casebook.RetryStorm, casebook.BackOff, casebook.WithLoad, "", shard}},
+		"one caller":    {[]tell{is(casebook.OneCaller), unharmed}, verdict{casebook.OneCaller, casebook.SlowCallers, casebook.WithLoad, "", shard}},
+		"a test":        {[]tell{is(casebook.TestKey)}, verdict{casebook.TestKey, casebook.StopTest, casebook.WithLoad, "", shard}},
+		"a Scan":        {[]tell{subject(detect.SubjectPartition), ground(detect.GroundScan)}, verdict{casebook.Scan, casebook.SlowScan, casebook.WithLoad, "", shard}},
 		"a copy in the order of positions": {
-			[]tell{kind(detect.HotPartition), ground(detect.GroundPositions), shuffles},
+			[]tell{subject(detect.SubjectPartition), ground(detect.GroundPositions), shuffles},
 			verdict{casebook.Walk, casebook.SlowImport, casebook.No, detect.GroundPositions, detect.ActionShuffle},
 		},
 		"a sorted import": {
-			[]tell{kind(detect.MovingHotSpot), ground(detect.GroundMoving), shuffles},
+			[]tell{is(casebook.MovingSpot), ground(detect.GroundMoving), shuffles},
 			verdict{casebook.MovingSpot, casebook.SlowImport, casebook.No, detect.GroundMoving, detect.ActionShuffle},
 		},
-		"many callers, key after key": {[]tell{kind(detect.MovingHotSpot), ground(detect.GroundMoving)}, verdict{casebook.MovingSpot, casebook.SlowCallers, casebook.No, detect.GroundMoving, shard}},
+		"many callers, key after key": {[]tell{is(casebook.MovingSpot), ground(detect.GroundMoving)}, verdict{casebook.MovingSpot, casebook.SlowCallers, casebook.No, detect.GroundMoving, shard}},
 		"served for minutes since": {
 			[]tell{func(f *detect.Finding) { f.Through = f.Throttling.To.Add(detect.HealedSeconds * time.Second) }},
 			verdict{casebook.HotKey, casebook.Nothing, casebook.Likely, detect.GroundSplit, shard},
 		},
-		"a partition may split yet": {[]tell{kind(detect.HotPartition), refusedFor(sample.KeyRange)}, verdict{casebook.SharedPartition, casebook.Wait, casebook.Likely, detect.GroundSplit, shard}},
-		"few values that may split": {[]tell{kind(detect.LowCardinalityKey), func(f *detect.Finding) {
+		"a partition may split yet": {[]tell{subject(detect.SubjectPartition), refusedFor(sample.KeyRange)}, verdict{casebook.SharedPartition, casebook.Wait, casebook.Likely, detect.GroundSplit, shard}},
+		"few values that may split": {[]tell{is(casebook.FewValues), func(f *detect.Finding) {
 			f.Advice = append(f.Advice, detect.NewStep(detect.FixSplitMeanwhile))
 		}}, verdict{casebook.FewValues, casebook.SlowCallers, casebook.Likely, casebook.GroundDesign, shard}},
-		"few values, unharmed":     {[]tell{kind(detect.LowCardinalityKey), warning}, verdict{casebook.FewValues, casebook.Nothing, casebook.No, casebook.GroundDesign, shard}},
-		"an uneven key shard":      {[]tell{kind(detect.UnevenShards)}, verdict{casebook.UnevenShards, casebook.SlowCallers, casebook.Likely, detect.GroundSplit, shard}},
-		"warm keys in a partition": {[]tell{kind(detect.HotPartition), warning, keys, refusedFor(sample.KeyRange)}, verdict{casebook.SharedPartition, casebook.Wait, casebook.Likely, detect.GroundKeys, shard}},
+		"few values, unharmed":     {[]tell{is(casebook.FewValues), warning}, verdict{casebook.FewValues, casebook.Nothing, casebook.No, casebook.GroundDesign, shard}},
+		"an uneven key shard":      {[]tell{is(casebook.UnevenShards)}, verdict{casebook.UnevenShards, casebook.SlowCallers, casebook.Likely, detect.GroundSplit, shard}},
+		"warm keys in a partition": {[]tell{subject(detect.SubjectPartition), warning, keys, refusedFor(sample.KeyRange)}, verdict{casebook.SharedPartition, casebook.Wait, casebook.Likely, detect.GroundKeys, shard}},
 		"who shares the partition is unknown, and few are refused": {
-			[]tell{kind(detect.HotPartition), ground(detect.GroundNotSeen), refusedFor(sample.KeyRange), func(f *detect.Finding) {
+			[]tell{subject(detect.SubjectPartition), ground(detect.GroundNotSeen), refusedFor(sample.KeyRange), func(f *detect.Finding) {
 				f.RefusedKeys, f.Throttling.Share = []detect.RefusedKey{{Key: "k"}}, 0.02
 			}}, verdict{casebook.SharedPartition, casebook.BackOff, casebook.Unknown, detect.GroundNotSeen, shard},
 		},
 		"and many are refused": {
-			[]tell{kind(detect.HotPartition), ground(detect.GroundNotSeen), refusedFor(sample.KeyRange), func(f *detect.Finding) {
+			[]tell{subject(detect.SubjectPartition), ground(detect.GroundNotSeen), refusedFor(sample.KeyRange), func(f *detect.Finding) {
 				f.RefusedKeys = []detect.RefusedKey{{Key: "k"}}
 			}}, verdict{casebook.SharedPartition, casebook.SlowCallers, casebook.Unknown, detect.GroundNotSeen, shard},
 		},
-		"no split of a partition": {[]tell{kind(detect.HotPartition), long, refusedFor(sample.KeyRange)}, verdict{casebook.SharedPartition, casebook.SlowCallers, casebook.No, casebook.GroundNoSplit, shard}},
-		"a new table": {[]tell{kind(detect.HotPartition), warning, keys, refusedFor(sample.KeyRange), func(f *detect.Finding) {
+		"no split of a partition": {[]tell{subject(detect.SubjectPartition), long, refusedFor(sample.KeyRange)}, verdict{casebook.SharedPartition, casebook.SlowCallers, casebook.No, casebook.GroundNoSplit, shard}},
+		"a new table": {[]tell{subject(detect.SubjectPartition), warning, keys, refusedFor(sample.KeyRange), func(f *detect.Finding) {
 			f.Advice = []detect.Step{{Action: detect.ActionPrewarm, Effort: detect.EffortSetting}}
 		}}, verdict{casebook.SharedPartition, casebook.Prewarm, casebook.Likely, detect.GroundKeys, ""}},
-		"an index holds writes back": {[]tell{kind(detect.HotPartition), ground(detect.GroundIndex), refusedFor(sample.OfIndex)}, verdict{casebook.BackPressure, casebook.SlowCallers, casebook.Unknown, detect.GroundIndex, shard}},
+		"an index holds writes back": {[]tell{subject(detect.SubjectPartition), ground(detect.GroundIndex), refusedFor(sample.OfIndex)}, verdict{casebook.BackPressure, casebook.SlowCallers, casebook.Unknown, detect.GroundIndex, shard}},
 
 		"provisioned capacity":                     {[]tell{starved, refusedFor(sample.Provisioned)}, verdict{casebook.ShortOfCapacity, casebook.RaiseCapacity, casebook.No, casebook.GroundCapacity, shard}},
 		"the owner's maximum":                      {[]tell{starved, refusedFor(sample.MaxOnDemand)}, verdict{casebook.OwnMaximum, casebook.RaiseMaximum, casebook.No, casebook.GroundCapacity, shard}},
@@ -167,15 +171,15 @@ func TestStories(t *testing.T) {
 			f.Advice = []detect.Step{{Action: detect.ActionRetry, Effort: detect.EffortCode}}
 		}}, verdict{casebook.ShortOfCapacity, casebook.RaiseCapacity, casebook.No, casebook.GroundCapacity, ""}},
 
-		"samples were lost":      {[]tell{kind(detect.SamplesLost)}, verdict{casebook.Code(detect.SamplesLost), casebook.MendKeyheat, casebook.No, casebook.GroundDesign, shard}},
-		"samples show less":      {[]tell{kind(detect.CoverageFell)}, verdict{casebook.Code(detect.CoverageFell), casebook.MendKeyheat, casebook.No, casebook.GroundDesign, shard}},
-		"samples were lost once": {[]tell{kind(detect.SamplesLost), resolved}, verdict{casebook.Code(detect.SamplesLost), casebook.Nothing, casebook.Ended, "", shard}},
+		"samples were lost":      {[]tell{is(casebook.SamplesLost)}, verdict{casebook.SamplesLost, casebook.MendKeyheat, casebook.No, casebook.GroundDesign, shard}},
+		"samples show less":      {[]tell{is(casebook.CoverageFell)}, verdict{casebook.CoverageFell, casebook.MendKeyheat, casebook.No, casebook.GroundDesign, shard}},
+		"samples were lost once": {[]tell{is(casebook.SamplesLost), resolved}, verdict{casebook.SamplesLost, casebook.Nothing, casebook.Ended, "", shard}},
 	} {
 		f := hot()
 		for _, change := range c.tells {
 			change(f)
 		}
-		if f.Kind == detect.TableStarvation {
+		if f.Subject == detect.SubjectTable {
 			f.Ground = casebook.Lack(f)
 		}
 		a := casebook.New(f)
@@ -206,7 +210,7 @@ func TestHarm(t *testing.T) {
 		"why callers sent again is unknown": {[]tell{retried}, casebook.Harm{Visible: true, Failed: 0.2}},
 		"samples show throttled attempts":   {[]tell{retried, refusedFor(sample.KeyRange)}, casebook.Harm{Visible: true, Attempts: 700, Failed: 0.2}},
 		"a share of a table's requests":     {[]tell{starved, refusedFor(sample.Provisioned)}, casebook.Harm{Visible: true, Attempts: 700, Refused: 0.4}},
-		"Keyheat is blind":                  {[]tell{kind(detect.CollectionStopped)}, casebook.Harm{Own: true, Visible: true, Refused: 0.4}},
+		"Keyheat is blind":                  {[]tell{is(casebook.CollectionStopped)}, casebook.Harm{Own: true, Visible: true, Refused: 0.4}},
 	} {
 		f := hot()
 		for _, change := range c.tells {
@@ -252,7 +256,8 @@ func TestCallers(t *testing.T) {
 		}
 	}
 	f := hot()
-	f.Kind, f.Evidence.Callers = detect.RetryStorm, []detect.Part{part("web", 0.9, 0.9)}
+	is(casebook.RetryStorm)(f)
+	f.Evidence.Callers = []detect.Part{part("web", 0.9, 0.9)}
 	f.Evidence.Retries = &detect.Retries{Callers: []detect.CallerRetries{{Caller: "job", Share: 0.7}}}
 	if m := casebook.New(f).Move; len(m.Callers) != 1 || m.Callers[0].Text != "job" {
 		t.Errorf("a storm is ended by %+v", m.Callers)

@@ -7,22 +7,21 @@ import (
 )
 
 // TimeKey is a key named after its time, or the pattern of such keys.
-const TimeKey Code = "time_key"
+const TimeKey detect.Case = "time_key"
 
 var timeKey = Case{
-	Code: TimeKey,
-	Matches: func(f *detect.Finding) bool {
-		return f.Kind == detect.RollingHotKey || f.Kind.OfKey() && f.Rolling != nil
-	},
-	Futile: true,
+	Code:    TimeKey,
+	Subject: detect.SubjectKeys,
+	Matches: func(f *detect.Finding) bool { return f.Subject.OfKey() && f.Rolling != nil },
+	Futile:  true,
 }
 
 // MovingSpot is a load that goes from key to key.
-const MovingSpot Code = "moving_spot"
+const MovingSpot detect.Case = "moving_spot"
 
 var movingSpot = Case{
 	Code:    MovingSpot,
-	Matches: ofKind(detect.MovingHotSpot),
+	Subject: detect.SubjectKeys,
 	Tonight: func(f *detect.Finding, a *Answer) Act {
 		if advises(f, detect.ActionShuffle) {
 			return SlowImport
@@ -33,11 +32,11 @@ var movingSpot = Case{
 }
 
 // FewValues is a key design with few values.
-const FewValues Code = "few_values"
+const FewValues detect.Case = "few_values"
 
 var fewValues = Case{
 	Code:    FewValues,
-	Matches: ofKind(detect.LowCardinalityKey),
+	Subject: detect.SubjectKeys,
 	Heals: func(f *detect.Finding) Healing {
 		if slices.ContainsFunc(f.Advice, func(s detect.Step) bool { return s.Fix == detect.FixSplitMeanwhile }) {
 			return Healing{Outlook: Likely, Ground: GroundDesign}
@@ -49,27 +48,27 @@ var fewValues = Case{
 }
 
 // TooFewShards is a sharded key with too few key shards.
-const TooFewShards Code = "too_few_shards"
+const TooFewShards detect.Case = "too_few_shards"
 
-var tooFewShards = Case{Code: TooFewShards, Matches: ofKind(detect.TooFewShards), Tonight: slowIfHarmed, Futile: true}
+var tooFewShards = Case{Code: TooFewShards, Subject: detect.SubjectKeys, Tonight: slowIfHarmed, Futile: true}
 
 // TooManyShards is a sharded key with more key shards than its load needs.
-const TooManyShards Code = "too_many_shards"
+const TooManyShards detect.Case = "too_many_shards"
 
-var tooManyShards = Case{Code: TooManyShards, Matches: ofKind(detect.TooManyShards), Heals: healsByDesign, Tonight: slowIfHarmed, Futile: true}
+var tooManyShards = Case{Code: TooManyShards, Subject: detect.SubjectKeys, FormOf: TooFewShards, Heals: healsByDesign, Tonight: slowIfHarmed, Futile: true}
 
 // UnevenShards is a sharded key whose key shards differ in load.
-const UnevenShards Code = "uneven_shards"
+const UnevenShards detect.Case = "uneven_shards"
 
-var unevenShards = Case{Code: UnevenShards, Matches: ofKind(detect.UnevenShards), Tonight: slowIfHarmed, Futile: true}
+var unevenShards = Case{Code: UnevenShards, Subject: detect.SubjectKeys, FormOf: TooFewShards, Tonight: slowIfHarmed, Futile: true}
 
 // LargeItem is a large item of which writes change little.
-const LargeItem Code = "large_item"
+const LargeItem detect.Case = "large_item"
 
-var largeItem = Case{Code: LargeItem, Matches: ofKind(detect.LargeItem), Heals: healsByDesign, Tonight: slowIfHarmed}
+var largeItem = Case{Code: LargeItem, Subject: detect.SubjectItem, FormOf: HotKey, Heals: healsByDesign, Tonight: slowIfHarmed}
 
 // LargeCollection is an item collection that grows towards 10 GB, in a table with a local
 // index.
-const LargeCollection Code = "large_collection"
+const LargeCollection detect.Case = "large_collection"
 
-var largeCollection = Case{Code: LargeCollection, Matches: ofKind(detect.LargeCollection), Heals: healsByDesign, Tonight: slowIfHarmed}
+var largeCollection = Case{Code: LargeCollection, Subject: detect.SubjectCollection, FormOf: HotKey, Heals: healsByDesign, Tonight: slowIfHarmed}

@@ -87,7 +87,7 @@ func healsBySplit(f *detect.Finding) Healing {
 // take it is likely, and later refusals show whether they came.
 func splitExpected(f *detect.Finding) Healing {
 	switch {
-	case f.Kind == detect.HotPartition && HotFor(f) >= detect.HealSeconds*time.Second, Overdue(f) && StillRefused(f):
+	case f.Subject == detect.SubjectPartition && HotFor(f) >= detect.HealSeconds*time.Second, Overdue(f) && StillRefused(f):
 		return Healing{Outlook: No, Ground: GroundNoSplit}
 	case Overdue(f):
 		return Healing{Outlook: Unknown, Ground: GroundSplitDone}

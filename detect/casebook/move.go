@@ -78,7 +78,7 @@ const KnownShare = 0.15
 // slowDown sets the total that the partition serves, and the rate of its busiest caller
 // that brings the key there.
 func (m *Move) slowDown(f *detect.Finding, a *Answer) {
-	if f.Kind.OfTable() {
+	if f.Subject.OfTable() {
 		return
 	}
 	load, limit := detect.SideOf(f, f.Peak.WCU, f.Peak.RCU).Value, detect.Units(f.Limit())
@@ -89,12 +89,12 @@ func (m *Move) slowDown(f *detect.Finding, a *Answer) {
 		}
 		limit = max(limit, most)
 	}
-	if f.Sharding != nil && !f.Kind.OfKey() {
+	if f.Sharding != nil && !f.Subject.OfKey() {
 		load = f.Utilization * limit // of the fullest key shard
 	}
 	total := detect.RateBelow(detect.RoomTonight * min(load, limit))
 	m.Total = total
-	one := f.Kind.OfKey() || f.Kind == detect.SingleCaller || f.Kind == detect.MovingHotSpot
+	one := f.Subject.OfKey() || f.Case == OneCaller || f.Case == MovingSpot
 	if !one || len(m.Callers) == 0 || a.Alike || m.Callers[0].High-m.Callers[0].Low > KnownShare {
 		return
 	}
@@ -127,7 +127,7 @@ func always(act Act) func(*detect.Finding, *Answer) Act {
 // capacity, or will soon be served by a split.
 func (a *Answer) slow(f *detect.Finding) Act {
 	switch {
-	case f.Kind.OfKey() && a.Harm.Failed == 0 && isCalm(f):
+	case f.Subject.OfKey() && a.Harm.Failed == 0 && isCalm(f):
 		return Nothing
 	case StarvedAttempts(f) > 0:
 		return raises[Lack(f)]

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/corroboration"
+	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -44,7 +46,7 @@ func consumed(write float64, more ...any) map[detect.Metric]float64 {
 
 // hot returns a key's finding over some minutes, with a mean of so many write units.
 func hot(from, to int, mean float64) detect.Finding {
-	f := detect.NewFinding(detect.HotKeyWrite, orders, sample.KeyString("a"))
+	f := detect.NewFinding(detect.KeyWrites, orders, sample.KeyString("a"))
 	f.FirstSeen, f.LastSeen = minuteAt(from), minuteAt(to).Add(-time.Second)
 	f.Seconds = int64(to-from) * 60
 	f.Mean.WCU = detect.Figure{Value: mean, Low: mean, High: mean}
@@ -109,18 +111,18 @@ func TestAssessesReads(t *testing.T) {
 	refused := reading(60, func(int) map[detect.Metric]float64 {
 		return map[detect.Metric]float64{corroboration.ConsumedRead: 120_000, corroboration.ReadThrottles: 50, corroboration.ReadKeyRangeThrottles: 50}
 	})
-	for kind, unit := range map[detect.Kind]string{
-		detect.HotKeyRead: "", detect.SingleCaller: "", detect.MovingHotSpot: "", detect.RollingHotKey: "", detect.TooFewShards: "",
-		detect.HotPartition: "rcu", detect.TableStarvation: "rcu",
+	for about, unit := range map[any]string{
+		detect.KeyReads: "", casebook.OneCaller: "", casebook.MovingSpot: "", casebook.TimeKey: "", casebook.TooFewShards: "",
+		detect.SubjectPartition: "rcu", detect.SubjectTable: "rcu",
 	} {
-		f := detect.NewFinding(kind, orders, sample.KeyString("a"))
+		f := scenario.NewFinding(about, orders, sample.KeyString("a"))
 		f.FirstSeen, f.LastSeen = minuteAt(10), minuteAt(14)
 		if f.Peak.RCU = detect.ExactFigure(4000); unit != "" {
 			f.Peak.WCU = detect.ExactFigure(2000) // nearer to its limit, and served
 			f.Throttling = &detect.Throttling{From: f.FirstSeen, To: f.LastSeen, Units: 100, Share: 0.1, Unit: unit}
 		}
 		if got := corroboration.Assess(&f, refused); got.Verdict != detect.CloudWatchConfirms {
-			t.Errorf("%s: %s", kind, got.Verdict)
+			t.Errorf("%s: %s", about, got.Verdict)
 		}
 	}
 }
@@ -206,14 +208,14 @@ func TestFindings(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		reading *corroboration.Reading
-		want    string // kind, state, ground and refused attempts of each
+		want    string // subject or case, state, ground and refused attempts of each
 	}{
 		"calm":                              {during(0, 0), ""},
-		"a partition, now":                  {during(50, 60, corroboration.WriteKeyRangeThrottles, 9), "hot_partition firing not_seen map[KeyRangeThroughputExceeded:90]"},
-		"a partition, ten minutes ago":      {during(40, 48, corroboration.ReadKeyRangeThrottles, 9), "hot_partition resolved not_seen map[KeyRangeThroughputExceeded:72]"},
+		"a partition, now":                  {during(50, 60, corroboration.WriteKeyRangeThrottles, 9), "partition firing not_seen map[KeyRangeThroughputExceeded:90]"},
+		"a partition, ten minutes ago":      {during(40, 48, corroboration.ReadKeyRangeThrottles, 9), "partition resolved not_seen map[KeyRangeThroughputExceeded:72]"},
 		"one minute":                        {during(50, 51, corroboration.WriteKeyRangeThrottles, 9), ""},
-		"too little capacity":               {during(50, 60, corroboration.ReadProvisionedThrottles, 9), "table_starvation firing provisioned map[ProvisionedThroughputExceeded:90]"},
-		"the account's limit and a key":     {during(50, 60, corroboration.WriteAccountThrottles, 9, corroboration.WriteKeyRangeThrottles, 1), "hot_partition firing not_seen map[KeyRangeThroughputExceeded:10], table_starvation firing account_quota map[AccountLimitExceeded:90]"},
+		"too little capacity":               {during(50, 60, corroboration.ReadProvisionedThrottles, 9), "table firing provisioned map[ProvisionedThroughputExceeded:90]"},
+		"the account's limit and a key":     {during(50, 60, corroboration.WriteAccountThrottles, 9, corroboration.WriteKeyRangeThrottles, 1), "partition firing not_seen map[KeyRangeThroughputExceeded:10], table firing account_quota map[AccountLimitExceeded:90]"},
 		"throttled, and no cause was asked": {during(50, 60, corroboration.WriteThrottles, 9), ""},
 		"coverage fell":                     {covered(120, 0.9, 0.5, 105), "coverage_fell firing"},
 		"coverage fell a little":            {covered(120, 0.9, 0.8, 105), ""},
@@ -227,8 +229,8 @@ func TestFindings(t *testing.T) {
 			if f.Evidence != nil {
 				attempts = fmt.Sprint(f.Evidence.Refused)
 			}
-			got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", f.Kind, f.State, f.Ground, attempts)))
-			if f.Quality.Source != detect.SourceMinutes || (f.Kind == detect.CoverageFell) != (f.Blind != nil && f.Blind.Before.Value > f.Blind.Now.Value) || len(f.Advice) == 0 || f.Severity != detect.Warning {
+			got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", f.About(), f.State, f.Ground, attempts)))
+			if f.Quality.Source != detect.SourceMinutes || (f.Case == casebook.CoverageFell) != (f.Blind != nil && f.Blind.Before.Value > f.Blind.Now.Value) || len(f.Advice) == 0 || f.Severity != detect.Warning {
 				t.Errorf("%s: %+v", name, f)
 			}
 		}

@@ -75,7 +75,7 @@ func fall(r *Reading, s side) (before, now *detect.Figure) {
 // prove stays the least.
 func Scale(c *detect.CloudWatch, f *detect.Finding) {
 	part := c.Coverage
-	if !f.Kind.OfKey() || part == nil || part.High >= 1 || part.Low <= 0 {
+	if !f.Subject.OfKey() || part == nil || part.High >= 1 || part.Low <= 0 {
 		return
 	}
 	s := sideOf(f)

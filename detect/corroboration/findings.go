@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -11,7 +12,7 @@ import (
 // partition throttles, capacity is too low, or the samples' coverage fell. They follow
 // from the minutes only, so an unreachable CloudWatch changes none of them.
 func Findings(target detect.Target, r *Reading) (found []detect.Finding) {
-	for _, k := range []detect.Kind{detect.HotPartition, detect.TableStarvation} {
+	for _, k := range []detect.Subject{detect.SubjectPartition, detect.SubjectTable} {
 		if f, ok := throttledFinding(target, r, k); ok {
 			found = append(found, f)
 		}
@@ -22,9 +23,9 @@ func Findings(target detect.Target, r *Reading) (found []detect.Finding) {
 	return found
 }
 
-func throttleMetrics(k detect.Kind) (metrics []detect.Metric) {
+func throttleMetrics(k detect.Subject) (metrics []detect.Metric) {
 	for _, s := range []side{writes, reads} {
-		if k == detect.HotPartition {
+		if k == detect.SubjectPartition {
 			metrics = append(metrics, s.keyRange)
 			continue
 		}
@@ -37,7 +38,7 @@ func throttleMetrics(k detect.Kind) (metrics []detect.Metric) {
 
 // throttledFinding returns the finding about the latest episode of throttling for a
 // kind's reasons.
-func throttledFinding(target detect.Target, r *Reading, k detect.Kind) (f detect.Finding, ok bool) {
+func throttledFinding(target detect.Target, r *Reading, k detect.Subject) (f detect.Finding, ok bool) {
 	metrics := throttleMetrics(k)
 	var harmed []Minute // the last episode
 	for _, m := range r.Minutes {
@@ -52,12 +53,12 @@ func throttledFinding(target detect.Target, r *Reading, k detect.Kind) (f detect
 	if !lasts(harmed) {
 		return f, false
 	}
-	f = newFinding(k, target, harmed)
+	f = overMinutes(detect.NewFinding(k, target, sample.Key{}), harmed)
 	f.Utilization, f.Evidence = 1, &detect.Evidence{Refused: refusals(harmed, k)}
 	if r.Through.Sub(harmed[len(harmed)-1].At) > (quietMinutes+1)*time.Minute {
 		f.State = detect.Resolved
 	}
-	if k == detect.HotPartition {
+	if k == detect.SubjectPartition {
 		f.Ground = detect.GroundNotSeen
 		f.Advice = []detect.Step{detect.NewStep(detect.FixWaitForPartitionSplit), detect.NewStep(detect.FixContributorInsights)}
 		return f, true
@@ -67,14 +68,14 @@ func throttledFinding(target detect.Target, r *Reading, k detect.Kind) (f detect
 	return f, true
 }
 
-func refusals(harmed []Minute, k detect.Kind) map[string]int64 {
+func refusals(harmed []Minute, k detect.Subject) map[string]int64 {
 	counts := map[string]int64{}
 	for _, s := range []side{writes, reads} {
-		if n, _ := sum(harmed, s.keyRange); k == detect.HotPartition && n > 0 {
+		if n, _ := sum(harmed, s.keyRange); k == detect.SubjectPartition && n > 0 {
 			counts[sample.KeyRange.String()] += int64(n)
 		}
 		for _, o := range s.others {
-			if n, _ := sum(harmed, o.metric); k == detect.TableStarvation && n > 0 {
+			if n, _ := sum(harmed, o.metric); k == detect.SubjectTable && n > 0 {
 				counts[o.reason.String()] += int64(n)
 			}
 		}
@@ -82,8 +83,8 @@ func refusals(harmed []Minute, k detect.Kind) map[string]int64 {
 	return counts
 }
 
-func newFinding(k detect.Kind, target detect.Target, minutes []Minute) detect.Finding {
-	f := detect.NewFinding(k, target, sample.Key{})
+// overMinutes gives a finding the figures of minutes.
+func overMinutes(f detect.Finding, minutes []Minute) detect.Finding {
 	f.Quality = detect.NewQuality(detect.SourceMinutes)
 	f.Severity, f.State, f.Share, f.Shards = detect.Warning, detect.Firing, 1, 1
 	f.FirstSeen, f.LastSeen = minutes[0].At, minutes[len(minutes)-1].At.Add(time.Minute-time.Second)
@@ -144,7 +145,7 @@ func coverageFell(target detect.Target, r *Reading) (f detect.Finding, ok bool) 
 	if before == nil {
 		return f, false
 	}
-	f = newFinding(detect.CoverageFell, target, r.Minutes[len(r.Minutes)-recentMinutes:])
+	f = overMinutes(casebook.NewFinding(casebook.CoverageFell, target, sample.Key{}), r.Minutes[len(r.Minutes)-recentMinutes:])
 	f.Blind = &detect.Blind{Names: []string{}, Before: before, Now: now}
 	f.Advice = []detect.Step{detect.NewStep(detect.FixFindUnsampled)}
 	return f, true

@@ -33,23 +33,23 @@ func TestOperationsAtThePeak(t *testing.T) {
 		return consumed(120_000)
 	})
 	for story, c := range map[string]struct {
-		kind       detect.Kind
+		kind       detect.Subject
 		peak       int
 		operations string
 	}{
 		"writes": {
-			detect.HotKeyWrite, 12,
+			detect.KeyWrites, 12,
 			`[{"operation":"Query","throttled":7,"latency_ms":null,"latency_max_ms":null},` +
 				`{"operation":"PutItem","throttled":null,"latency_ms":8,"latency_max_ms":41.3},` +
 				`{"operation":"UpdateItem","throttled":12340,"latency_ms":null,"latency_max_ms":null},` +
 				`{"operation":"DeleteItem","throttled":0,"latency_ms":null,"latency_max_ms":null}]`,
 		},
-		"reads": {detect.HotKeyRead, 12, `"Query"`},
-		"a minute that was not read by operation": {detect.HotKeyWrite, 11, "null"},
-		"a minute that was not read":              {detect.HotKeyWrite, 70, "null"},
+		"reads": {detect.KeyReads, 12, `"Query"`},
+		"a minute that was not read by operation": {detect.KeyWrites, 11, "null"},
+		"a minute that was not read":              {detect.KeyWrites, 70, "null"},
 	} {
 		f := hot(10, 14, 1200)
-		f.Kind, f.Peak.At = c.kind, minuteAt(c.peak)
+		f.Subject, f.Peak.At = c.kind, minuteAt(c.peak)
 		got := corroboration.Assess(&f, r)
 		text, err := json.Marshal(got.Operations)
 		if err != nil || !strings.Contains(string(text), c.operations) {

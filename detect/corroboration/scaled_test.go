@@ -12,7 +12,7 @@ func TestAKeyScaledByCoverage(t *testing.T) {
 	t.Parallel()
 	f := hot(10, 15, 300)
 	f.Peak.WCU = detect.Figure{Value: 400, Low: 380, High: 420}
-	table := detect.NewFinding(detect.TableStarvation, orders, sample.Key{})
+	table := detect.NewFinding(detect.SubjectTable, orders, sample.Key{})
 	for _, c := range []struct {
 		story    string
 		finding  *detect.Finding

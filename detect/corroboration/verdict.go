@@ -79,7 +79,7 @@ func judge(f *detect.Finding, s side, throttled map[detect.Metric]float64, consu
 		return detect.CloudWatchConfirms
 	case throttled[s.throttled] > 0, slices.ContainsFunc(s.others, func(o otherReason) bool { return throttled[o.metric] > 0 }):
 		return detect.CloudWatchOtherCause
-	case f.Kind.OfKey() && keyConsumption(f, s) > consumed*Whole:
+	case f.Subject.OfKey() && keyConsumption(f, s) > consumed*Whole:
 		return detect.CloudWatchContradicts
 	}
 	return detect.CloudWatchQuiet

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -32,7 +33,7 @@ func FewValues(v *detect.View, t detect.Target, p detect.Policy) (detect.Finding
 	}
 	load := detect.Loads{WCU: detect.ExactFigure(h.WCU), RCU: detect.ExactFigure(h.RCU)}
 	seen := v.To.Add(-time.Second)
-	f := detect.NewFinding(detect.LowCardinalityKey, t, sample.Key{})
+	f := casebook.NewFinding(casebook.FewValues, t, sample.Key{})
 	f.Severity = p.Cap(severity)
 	f.Peak, f.Consumed = detect.Peak{Loads: load, At: h.At}, detect.Consumed{WCU: h.WCU, RCU: h.RCU}
 	f.Mean, f.Share = hottestLoads(v)
@@ -73,10 +74,10 @@ func stepForIndexShards(v *detect.View, shards int) detect.Step {
 	step := detect.NewStep(detect.FixIndexShards)
 	step.Arguments.Count = shards
 	each := v.Hottest.WCU / float64(shards)
-	step.After = detect.NewAfter(detect.HotGSIKey, each, each)
+	step.After = detect.NewAfter(detect.KeyWrites, each, each)
 	if v.Hottest.RCU/detect.Units(detect.PartitionRead) > v.Hottest.WCU/detect.Units(detect.PartitionWrite) {
 		// A query that does not know the shard asks each of them.
-		step.After = detect.NewAfter(detect.HotKeyRead, v.Hottest.RCU/float64(shards), v.Hottest.RCU)
+		step.After = detect.NewAfter(detect.KeyReads, v.Hottest.RCU/float64(shards), v.Hottest.RCU)
 	}
 	return step
 }
@@ -106,13 +107,13 @@ func AddSplits(f *detect.Finding, values []*detect.Finding, v *detect.View) {
 		return
 	}
 	step := detect.NewStep(detect.FixSplitMeanwhile)
-	step.After = fullestPart(waits.After, highest.Kind, v, split)
+	step.After = fullestPart(waits.After, highest.Subject, v, split)
 	f.Advice = append(f.Advice, step)
 }
 
 // fullestPart returns the load on the fullest part of a table or index after some values
 // are split. It is a part of a split value, or another value with a higher mean load.
-func fullestPart(parts *detect.After, k detect.Kind, v *detect.View, split map[sample.Key]bool) *detect.After {
+func fullestPart(parts *detect.After, k detect.Subject, v *detect.View, split map[sample.Key]bool) *detect.After {
 	if parts == nil || v == nil {
 		return parts
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -99,7 +100,7 @@ func (r hotKeys) finding(template sample.Text, p detect.Policy) (detect.Finding,
 		open = open || f.State != detect.Resolved
 		keys = append(keys, f.Key)
 	}
-	f := detect.NewRelated(&worst, detect.RollingHotKey, template)
+	f := casebook.NewRelated(&worst, casebook.TimeKey, template)
 	f.Severity, f.State = p.Cap(worst.Severity), detect.Resolved
 	if open {
 		f.State = detect.Pending

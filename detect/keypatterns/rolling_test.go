@@ -19,7 +19,7 @@ func TestOfEqualKeysTheLongest(t *testing.T) {
 	var days []detect.Finding
 	for i, seconds := range []int64{120, 900, 300} {
 		at := began.AddDate(0, 0, i)
-		f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "log"}, sample.KeyString("log#"+at.Format("2006-01-02")))
+		f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "log"}, sample.KeyString("log#"+at.Format("2006-01-02")))
 		f.Rolling = keypatterns.MatchTime(string(f.Key), at)
 		f.Severity, f.State, f.Utilization, f.Peak.At, f.Seconds = detect.Critical, detect.Resolved, 1.2, at, seconds
 		f.FirstSeen, f.LastSeen = at, at.Add(time.Duration(seconds-1)*time.Second)
@@ -39,7 +39,7 @@ func TestAPatternIsAsOldAsItsFirstKey(t *testing.T) {
 	var minutes []detect.Finding
 	for i := range 30 {
 		at := began.Add(time.Duration(i) * time.Minute)
-		f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "log"}, sample.KeyString("log#"+at.Format("2006-01-02T15:04")))
+		f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "log"}, sample.KeyString("log#"+at.Format("2006-01-02T15:04")))
 		f.Rolling = keypatterns.MatchTime(string(f.Key), at)
 		f.Severity, f.State, f.Utilization, f.Peak.At, f.Seconds = detect.Critical, detect.Resolved, 1.2, at, 60
 		f.FirstSeen, f.LastSeen = at, at.Add(59*time.Second)
@@ -61,7 +61,7 @@ func TestSizeIsACauseOfThePattern(t *testing.T) {
 	var hours []detect.Finding
 	for i := range 2 {
 		at := time.Date(2026, 3, 10, 9+i, 0, 0, 0, time.UTC)
-		f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "log"}, sample.KeyString("log#"+at.Format("2006-01-02T15")))
+		f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "log"}, sample.KeyString("log#"+at.Format("2006-01-02T15")))
 		f.Rolling = keypatterns.MatchTime(string(f.Key), at)
 		f.Severity, f.State, f.Utilization, f.Peak.At, f.FirstSeen, f.LastSeen = detect.Critical, detect.Resolved, 1.2, at, at, at
 		f.Evidence = &detect.Evidence{ItemBytes: 122_880}

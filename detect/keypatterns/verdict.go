@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/shardkey"
@@ -161,7 +162,7 @@ func (gs *Groups) Findings(found []detect.Finding, policy func(detect.Target) de
 	}
 	for i := range related {
 		f := &related[i]
-		if h := hottest[f.Sharding]; h != nil && f.Kind != detect.TooManyShards {
+		if h := hottest[f.Sharding]; h != nil && f.Case != casebook.TooManyShards {
 			f.Ground = h.Ground
 		}
 	}
@@ -232,11 +233,11 @@ func adviseSharding(f *detect.Finding, v verdict) {
 	f.Advice = slices.Concat(f.Advice[:at], steps, rest)
 }
 
-func nearerToLimit(write, read groupPeak) (detect.Kind, groupPeak) {
+func nearerToLimit(write, read groupPeak) (detect.Subject, groupPeak) {
 	if detect.Units(read.Value)/detect.Units(detect.PartitionRead) > detect.Units(write.Value)/detect.Units(detect.PartitionWrite) {
-		return detect.HotKeyRead, read
+		return detect.KeyReads, read
 	}
-	return detect.HotKeyWrite, write
+	return detect.KeyWrites, write
 }
 
 // judge returns the sharding of a key and the findings about it. Too few shards follow
@@ -253,7 +254,7 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, qu
 		base = id.pattern()
 	}
 	s := &detect.Sharded{Base: sample.Text(base), Form: sample.Text(id.form.String()), Shards: shards, Needed: needed, Deviation: deviation, Hottest: sample.Text(hottest)}
-	evenly := func(k detect.Kind, load sample.Milli, over int) *detect.After {
+	evenly := func(k detect.Subject, load sample.Milli, over int) *detect.After {
 		part := detect.Units(load) / float64(over)
 		return detect.NewAfter(k, part, part)
 	}
@@ -263,19 +264,19 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, qu
 		uneven: certain, suffices: peak.proven <= sample.Milli(shards)*detect.ShareOf(detect.Limit(kind), p.Warning),
 	}
 	var all []detect.Finding
-	add := func(k detect.Kind, severity detect.Severity, steps []detect.Step) {
-		f := g.finding(id, k, peak.at)
+	add := func(c detect.Case, severity detect.Severity, steps []detect.Step) {
+		f := g.finding(id, c, peak.at)
 		f.Severity, f.Shards, f.Sharding = p.Cap(severity), needed, s
 		f.Advice = steps
 		all = append(all, f)
 	}
 	switch {
 	case detect.Shards(peak.proven, detect.Limit(kind), p.Headroom) > shards && !(certain && v.suffices):
-		add(detect.TooFewShards, loadSeverity(peak.proven/sample.Milli(shards), kind, p), v.steps())
+		add(casebook.TooFewShards, loadSeverity(peak.proven/sample.Milli(shards), kind, p), v.steps())
 	case shards > detect.TooManyFactor*ever:
 		fewer := detect.NewStep(detect.FixFewerShards)
 		fewer.Arguments.Count, fewer.After = ever, evenly(mostKind, most.Value, ever)
-		add(detect.TooManyShards, detect.Info, []detect.Step{fewer})
+		add(casebook.TooManyShards, detect.Info, []detect.Step{fewer})
 	}
 	if certain {
 		highest := sample.Milli(float64(peak.proven) * g.shareOf(hottest))
@@ -285,12 +286,12 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, qu
 		}
 		even := detect.NewStep(detect.FixEvenShards)
 		even.Arguments.Count, even.After = shards, v.even
-		add(detect.UnevenShards, severity, []detect.Step{even})
+		add(casebook.UnevenShards, severity, []detect.Step{even})
 	}
 	return v, all
 }
 
-func loadSeverity(l sample.Milli, k detect.Kind, p detect.Policy) detect.Severity {
+func loadSeverity(l sample.Milli, k detect.Subject, p detect.Policy) detect.Severity {
 	switch {
 	case l > detect.Limit(k):
 		return detect.Critical
@@ -300,7 +301,7 @@ func loadSeverity(l sample.Milli, k detect.Kind, p detect.Policy) detect.Severit
 	return detect.Info
 }
 
-func (g *period) finding(id groupID, k detect.Kind, second int64) detect.Finding {
+func (g *period) finding(id groupID, c detect.Case, second int64) detect.Finding {
 	key := id.pattern()
 	var read, write sample.Milli
 	for _, m := range g.members {
@@ -308,7 +309,7 @@ func (g *period) finding(id groupID, k detect.Kind, second int64) detect.Finding
 	}
 	n := max(1, g.last-g.first+1)
 	mean := detect.Loads{WCU: sampling.Interval{Value: write, Low: write, High: write}.PerSecond(n), RCU: sampling.Interval{Value: read, Low: read, High: read}.PerSecond(n)}
-	f := detect.NewFinding(k, id.target, sample.Key{Type: g.keyType, Text: key})
+	f := casebook.NewFinding(c, id.target, sample.Key{Type: g.keyType, Text: key})
 	f.Peak = detect.Peak{Loads: detect.Loads{WCU: g.write.PerSecond(1), RCU: g.read.PerSecond(1)}, At: detect.TimeOf(second)}
 	f.Mean, f.Consumed = mean, detect.Consumed{WCU: detect.Units(g.write.Value), RCU: detect.Units(g.read.Value)}
 	f.Utilization, f.OverSeconds = g.fullest(), new(g.over)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 )
 
 // maxNamed is the most tables or collectors that a finding names.
@@ -14,13 +15,13 @@ const maxNamed = 5
 func lagFinding(s *Status, behind time.Duration, unread []string) detect.Finding {
 	if len(unread) > 0 {
 		b := detect.Blind{Behind: behind.Seconds(), Names: unread[:min(maxNamed, len(unread))]}
-		return newFinding(detect.CollectionLags, detect.Warning, b, detect.FixRestartCollectors)
+		return newFinding(casebook.CollectionLags, detect.Warning, b, detect.FixRestartCollectors)
 	}
 	var records int64
 	for _, p := range s.waitingPartitions() {
 		records += p.Lag
 	}
-	return newFinding(detect.CollectionLags, detect.Warning, detect.Blind{Behind: behind.Seconds(), Records: records}, detect.FixAddCollectors)
+	return newFinding(casebook.CollectionLags, detect.Warning, detect.Blind{Behind: behind.Seconds(), Records: records}, detect.FixAddCollectors)
 }
 
 // badSamplesFinding is the finding that a collector rejects samples.
@@ -32,10 +33,10 @@ func badSamplesFinding(s *Status, share float64) detect.Finding {
 		}
 	}
 	slices.Sort(hosts)
-	return newFinding(detect.BadSamples, detect.Warning, detect.Blind{BadShare: share, Names: slices.Compact(hosts)}, detect.FixMendProducer)
+	return newFinding(casebook.BadSamples, detect.Warning, detect.Blind{BadShare: share, Names: slices.Compact(hosts)}, detect.FixMendProducer)
 }
 
 // refusedFinding is the finding that a collector has no room for tables.
 func refusedFinding(s *Status, tables int) detect.Finding {
-	return newFinding(detect.TablesRefused, detect.Warning, detect.Blind{Tables: tables, Names: s.Refused[:min(maxNamed, len(s.Refused))]}, detect.FixRaiseTableLimit)
+	return newFinding(casebook.TablesRefused, detect.Warning, detect.Blind{Tables: tables, Names: s.Refused[:min(maxNamed, len(s.Refused))]}, detect.FixRaiseTableLimit)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/pipeline"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -46,7 +47,7 @@ func watch(w *pipeline.Watch, from, to int, status func(now int) pipeline.Status
 func states(w *pipeline.Watch) string {
 	var all []string
 	for _, f := range w.Findings() {
-		all = append(all, fmt.Sprintf("%s %s %s", f.Kind, f.Severity, f.State))
+		all = append(all, fmt.Sprintf("%s %s %s", f.Case, f.Severity, f.State))
 	}
 	return strings.Join(all, ", ")
 }
@@ -362,16 +363,16 @@ func TestFigures(t *testing.T) {
 		s.Refused = []string{"a", "b"}
 		return s
 	})
-	want := map[detect.Kind]detect.Blind{
-		detect.CollectionLags: {Behind: 600, Records: 1000, Names: []string{}},
-		detect.BadSamples:     {BadShare: 0.1, Names: []string{"host-1"}},
-		detect.TablesRefused:  {Tables: 2, Names: []string{"a", "b"}},
+	want := map[detect.Case]detect.Blind{
+		casebook.CollectionLags: {Behind: 600, Records: 1000, Names: []string{}},
+		casebook.BadSamples:     {BadShare: 0.1, Names: []string{"host-1"}},
+		casebook.TablesRefused:  {Tables: 2, Names: []string{"a", "b"}},
 	}
 	for _, f := range w.Findings() {
-		if !reflect.DeepEqual(*f.Blind, want[f.Kind]) {
-			t.Errorf("%s has %+v, want %+v", f.Kind, *f.Blind, want[f.Kind])
+		if !reflect.DeepEqual(*f.Blind, want[f.Case]) {
+			t.Errorf("%s has %+v, want %+v", f.Case, *f.Blind, want[f.Case])
 		}
-		delete(want, f.Kind)
+		delete(want, f.Case)
 	}
 	if len(want) > 0 {
 		t.Errorf("there is no %v", want)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 )
 
 // Table is the samples of a table with its indexes. The table without a name stands for all
@@ -49,7 +50,7 @@ func (s *Status) seesSamples() bool {
 // lookForSamples opens a finding for each table whose samples have stopped, or one for all
 // tables together, and ends it once samples have come again for holdTime.
 func (w *Watch) lookForSamples(s *Status) {
-	if !s.seesSamples() || w.isOpen(detect.CollectionStopped) {
+	if !s.seesSamples() || w.isOpen(casebook.CollectionStopped) {
 		return // there is a finding about that
 	}
 	var all *Table
@@ -69,7 +70,7 @@ func (w *Watch) lookForSamples(s *Status) {
 		w.followSamples(s, t, stopped)
 	}
 	for of, f := range w.found { // what is no longer stored is no evidence
-		if of.kind == detect.SamplesStopped && !known[of.Target] && f.State != detect.Resolved {
+		if of.Case == casebook.SamplesStopped && !known[of.Target] && f.State != detect.Resolved {
 			w.endSamples(s, of)
 		}
 	}
@@ -81,9 +82,9 @@ func (w *Watch) hasStopped(s *Status, t *Table) bool {
 
 // followSamples opens or ends the finding about a table's samples.
 func (w *Watch) followSamples(s *Status, t *Table, stopped bool) {
-	of := subject{detect.SamplesStopped, t.Target}
+	of := subject{casebook.SamplesStopped, t.Target}
 	if stopped {
-		f := findingOf(t.Target, detect.SamplesStopped, detect.Warning, detect.Blind{}, detect.FixCheckProducers)
+		f := findingOf(t.Target, casebook.SamplesStopped, detect.Warning, detect.Blind{}, detect.FixCheckProducers)
 		w.set(s, f, true, laterTime(t.Last, t.QuietUntil).Add(time.Second), s.Now)
 	}
 	f, has := w.found[of]

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/pipeline"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -125,8 +126,8 @@ func silentTables(w *pipeline.Watch) string {
 	for _, f := range w.Findings() {
 		name := f.Table
 		switch {
-		case f.Kind != detect.SamplesStopped:
-			all = append(all, string(f.Kind))
+		case f.Case != casebook.SamplesStopped:
+			all = append(all, string(f.Case))
 			continue
 		case name == "":
 			name = "all"

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -14,8 +15,8 @@ type Watch struct {
 	thresholds Thresholds
 	// since is the start of looks without a break, last the last look.
 	since, last time.Time
-	// changed holds, by kind, the condition of a finding and the time of its last change.
-	changed map[detect.Kind]change
+	// changed holds, by case, the condition of a finding and the time of its last change.
+	changed map[detect.Case]change
 	// unread holds, by name, since when looks agree that something is not read.
 	unread map[string]time.Time
 	found  map[subject]detect.Finding
@@ -25,11 +26,11 @@ type Watch struct {
 
 // subject is what a finding is about. Only SamplesStopped has a table.
 type subject struct {
-	kind detect.Kind
+	detect.Case
 	detect.Target
 }
 
-func subjectOf(f *detect.Finding) subject { return subject{f.Kind, f.Target} }
+func subjectOf(f *detect.Finding) subject { return subject{f.Case, f.Target} }
 
 // change is the time since when a condition holds, or does not.
 type change struct {
@@ -39,7 +40,7 @@ type change struct {
 
 // NewWatch returns a watch without findings.
 func NewWatch(t Thresholds) *Watch {
-	return &Watch{thresholds: t, changed: make(map[detect.Kind]change), found: make(map[subject]detect.Finding), back: make(map[detect.Target]time.Time)}
+	return &Watch{thresholds: t, changed: make(map[detect.Case]change), found: make(map[subject]detect.Finding), back: make(map[detect.Target]time.Time)}
 }
 
 // Restore continues a finding of an earlier watch. It stays open until it is known to be
@@ -52,14 +53,14 @@ func (w *Watch) Findings() (all []detect.Finding) {
 		all = append(all, f)
 	}
 	slices.SortFunc(all, func(a, b detect.Finding) int {
-		return cmp.Or(cmp.Compare(slices.Index(detect.PipelineKinds(), a.Kind), slices.Index(detect.PipelineKinds(), b.Kind)), a.Target.Compare(b.Target))
+		return cmp.Or(cmp.Compare(slices.Index(casebook.Codes(), a.Case), slices.Index(casebook.Codes(), b.Case)), a.Target.Compare(b.Target))
 	})
 	return all
 }
 
-// isOpen reports whether a finding of a kind about no table is open.
-func (w *Watch) isOpen(k detect.Kind) bool {
-	f, has := w.found[subject{kind: k}]
+// isOpen reports whether a finding of a case about no table is open.
+func (w *Watch) isOpen(k detect.Case) bool {
+	f, has := w.found[subject{Case: k}]
 	return has && f.State != detect.Resolved
 }
 
@@ -74,34 +75,34 @@ func (w *Watch) Look(s Status) {
 	}
 	w.last = s.Now
 	t := w.thresholds
-	wanted := map[detect.Kind]bool{
-		detect.CollectionStopped: t.Stopped > 0, detect.CollectionLags: t.Lag > 0, detect.BadSamples: t.BadShare > 0,
-		detect.TablesRefused: t.RefusedTables > 0, detect.SamplesLost: t.Lost > 0,
-		detect.SamplesStopped: t.NoSamples > 0,
+	wanted := map[detect.Case]bool{
+		casebook.CollectionStopped: t.Stopped > 0, casebook.CollectionLags: t.Lag > 0, casebook.BadSamples: t.BadShare > 0,
+		casebook.TablesRefused: t.RefusedTables > 0, casebook.SamplesLost: t.Lost > 0,
+		casebook.SamplesStopped: t.NoSamples > 0,
 	}
-	if wanted[detect.CollectionStopped] {
+	if wanted[casebook.CollectionStopped] {
 		w.lookForCollectors(&s)
 	}
-	if wanted[detect.CollectionLags] {
+	if wanted[casebook.CollectionLags] {
 		w.lookForLag(&s)
 	}
-	if wanted[detect.BadSamples] {
+	if wanted[casebook.BadSamples] {
 		most, known := s.badShare()
 		w.weigh(&s, badSamplesFinding(&s, most), most >= t.BadShare, known)
 	}
-	if wanted[detect.TablesRefused] {
+	if wanted[casebook.TablesRefused] {
 		most, known := s.refusedTables()
 		w.weigh(&s, refusedFinding(&s, most), most >= t.RefusedTables, known)
 	}
-	if wanted[detect.SamplesLost] {
+	if wanted[casebook.SamplesLost] {
 		gaps, first, last := s.lostGaps(t.Lost)
-		w.set(&s, newFinding(detect.SamplesLost, detect.Warning, detect.Blind{}, detect.FixCompareRetention), len(gaps) > 0, first, last)
+		w.set(&s, newFinding(casebook.SamplesLost, detect.Warning, detect.Blind{}, detect.FixCompareRetention), len(gaps) > 0, first, last)
 	}
-	if wanted[detect.SamplesStopped] {
+	if wanted[casebook.SamplesStopped] {
 		w.lookForSamples(&s)
 	}
 	for of, f := range w.found {
-		if !wanted[of.kind] && f.State != detect.Resolved {
+		if !wanted[of.Case] && f.State != detect.Resolved {
 			f.State = detect.Resolved
 			w.found[of] = f
 		}
@@ -118,34 +119,34 @@ func (w *Watch) lookForCollectors(s *Status) {
 	if !s.Silent.IsZero() {
 		began := laterTime(s.Silent, w.since)
 		if s.Now.Sub(began) >= t.Stopped {
-			w.set(s, newFinding(detect.CollectionStopped, detect.Critical, detect.Blind{}, detect.FixStartCollector), true, s.Silent, s.Now)
+			w.set(s, newFinding(casebook.CollectionStopped, detect.Critical, detect.Blind{}, detect.FixStartCollector), true, s.Silent, s.Now)
 		}
 		return
 	}
 	if s.allFail() {
-		failing := w.changed[detect.CollectionStopped]
+		failing := w.changed[casebook.CollectionStopped]
 		if !failing.holds {
 			failing = change{true, s.Now}
-			w.changed[detect.CollectionStopped] = failing
+			w.changed[casebook.CollectionStopped] = failing
 		}
 		began := failing.since
 		if !s.LastRead.IsZero() && s.Now.Sub(began) >= confirmTime {
 			began = laterTime(s.LastRead, w.since)
 		}
 		if s.Now.Sub(began) >= t.Stopped {
-			w.set(s, newFinding(detect.CollectionStopped, detect.Critical, detect.Blind{}, detect.FixRestartCollectors), true, began, s.Now)
+			w.set(s, newFinding(casebook.CollectionStopped, detect.Critical, detect.Blind{}, detect.FixRestartCollectors), true, began, s.Now)
 		}
 		return
 	}
-	delete(w.changed, detect.CollectionStopped)
+	delete(w.changed, casebook.CollectionStopped)
 	if since, stands := s.standstill(); stands && t.Standing > 0 && s.Now.Sub(since) >= t.Standing {
 		if s.Now.Sub(laterTime(since, w.since)) >= t.Standing {
-			w.set(s, newFinding(detect.CollectionStopped, detect.Critical, detect.Blind{}, detect.FixRestartCollectors), true, since, s.Now)
+			w.set(s, newFinding(casebook.CollectionStopped, detect.Critical, detect.Blind{}, detect.FixRestartCollectors), true, since, s.Now)
 		}
 		return
 	}
 	if slices.ContainsFunc(s.Collectors, detect.Collector.Counts) { // else the state is unknown
-		w.set(s, detect.Finding{Kind: detect.CollectionStopped}, false, s.Now, s.Now)
+		w.set(s, detect.Finding{Case: casebook.CollectionStopped}, false, s.Now, s.Now)
 	}
 }
 
@@ -154,11 +155,11 @@ func (w *Watch) lookForCollectors(s *Status) {
 func (w *Watch) lookForLag(s *Status) {
 	names, longest := w.findUnread(s)
 	if s.allFail() || !s.Silent.IsZero() || len(s.Collectors) == 0 {
-		w.weigh(s, detect.Finding{Kind: detect.CollectionLags}, false, false)
+		w.weigh(s, detect.Finding{Case: casebook.CollectionLags}, false, false)
 		return
 	}
 	if len(names) > 0 {
-		w.changed[detect.CollectionLags] = change{true, s.Now}
+		w.changed[casebook.CollectionLags] = change{true, s.Now}
 		w.set(s, lagFinding(s, longest, names), true, s.Now.Add(-longest), s.Now)
 		return
 	}
@@ -191,13 +192,13 @@ func (w *Watch) findUnread(s *Status) (names []string, longest time.Duration) {
 // weigh opens or ends a finding once its condition has held, or not held, for holdTime.
 func (w *Watch) weigh(s *Status, f detect.Finding, holds, known bool) {
 	if !known {
-		delete(w.changed, f.Kind)
+		delete(w.changed, f.Case)
 		return
 	}
-	c, seen := w.changed[f.Kind]
+	c, seen := w.changed[f.Case]
 	if !seen || c.holds != holds {
 		c = change{holds, s.Now}
-		w.changed[f.Kind] = c
+		w.changed[f.Case] = c
 	}
 	if s.Now.Sub(c.since) >= holdTime {
 		w.set(s, f, holds, c.since, s.Now)
@@ -236,13 +237,13 @@ func laterTime(a, b time.Time) time.Time {
 }
 
 // newFinding returns a finding about Keyheat itself.
-func newFinding(k detect.Kind, severity detect.Severity, b detect.Blind, fix detect.Fix) detect.Finding {
+func newFinding(k detect.Case, severity detect.Severity, b detect.Blind, fix detect.Fix) detect.Finding {
 	return findingOf(detect.Target{}, k, severity, b, fix)
 }
 
 // findingOf returns a finding about what Keyheat sees of a table.
-func findingOf(of detect.Target, k detect.Kind, severity detect.Severity, b detect.Blind, fix detect.Fix) detect.Finding {
-	f := detect.NewFinding(k, of, sample.Key{})
+func findingOf(of detect.Target, k detect.Case, severity detect.Severity, b detect.Blind, fix detect.Fix) detect.Finding {
+	f := casebook.NewFinding(k, of, sample.Key{})
 	b.Names = append([]string{}, b.Names...)
 	f.Severity, f.State, f.Blind, f.Advice = severity, detect.Firing, &b, []detect.Step{detect.NewStep(fix)}
 	f.Shards = 1 // the report's least number

@@ -20,7 +20,7 @@ import (
 
 // finding returns one with a step that makes shards.
 func finding(keyType, key string, n detect.ShardNames) *detect.Finding {
-	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.Key{Type: keyType, Text: key})
+	f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "orders"}, sample.Key{Type: keyType, Text: key})
 	f.Advice = []detect.Step{{Action: detect.ActionWait}, {Action: detect.ActionShard, Names: &n}}
 	return &f
 }
@@ -81,7 +81,7 @@ func TestGo(t *testing.T) {
 		code(t, indexed, recipe.Attributes{}, recipe.Go),
 	}
 	read := finding("B", "AQ==", named("AQ==", forms[0], detect.SuffixRandom))
-	read.Kind = detect.HotKeyRead
+	read.Subject = detect.KeyReads
 	all = append(all, code(t, read, recipe.Attributes{}, recipe.Go))
 	for i, how := range suffixes {
 		all = append(all, code(t, finding("S", keys[i+1], named(keys[i+1], forms[i], how)), recipe.Attributes{WithoutSort: i > 0}, recipe.Go))
@@ -187,9 +187,9 @@ func of(mode string, f *detect.Finding) (*detect.Finding, recipe.Attributes) {
 	a := recipe.Attributes{Partition: "id", Sort: "at"}
 	switch mode {
 	case "reads":
-		f.Kind = detect.HotKeyRead
+		f.Subject = detect.KeyReads
 	case "index":
-		f.Kind, f.Index = detect.HotGSIKey, "by-status"
+		f.Subject, f.Index = detect.KeyWrites, "by-status"
 		a = recipe.Attributes{Partition: "status", Sort: "at", Table: []string{"id", "at"}}
 	}
 	return f, a

@@ -111,8 +111,8 @@ func (w *Answer) Verdict() Verdict {
 
 // Agree copies the ground of the key's finding, so that answer and finding agree.
 func (w *Answer) Agree(f *detect.Finding) {
-	read := f.Kind == detect.HotKeyRead
-	if !f.Kind.OfKey() || f.Target != w.Target || f.Key != w.Key || read != (w.Unit == "RCU") {
+	read := f.Subject == detect.KeyReads
+	if !f.Subject.OfKey() || f.Target != w.Target || f.Key != w.Key || read != (w.Unit == "RCU") {
 		return
 	}
 	w.Ground = f.Ground
@@ -188,9 +188,9 @@ func Ask(q Question, t detect.Target, seconds []Second, p detect.Policy) *Answer
 	if len(seconds) == 0 {
 		return nil
 	}
-	kind := detect.HotKeyWrite
-	if hottestOf(seconds, detect.HotKeyRead) > hottestOf(seconds, detect.HotKeyWrite) {
-		kind = detect.HotKeyRead
+	kind := detect.KeyWrites
+	if hottestOf(seconds, detect.KeyReads) > hottestOf(seconds, detect.KeyWrites) {
+		kind = detect.KeyReads
 	}
 	most := slices.MaxFunc(seconds, func(a, b Second) int {
 		return int(min(1, max(-1, detect.Amount(kind, a.Low)-detect.Amount(kind, b.Low))))
@@ -221,7 +221,7 @@ func Ask(q Question, t detect.Target, seconds []Second, p detect.Policy) *Answer
 	return w
 }
 
-func hottestOf(seconds []Second, k detect.Kind) (most float64) {
+func hottestOf(seconds []Second, k detect.Subject) (most float64) {
 	for _, s := range seconds {
 		most = max(most, detect.Units(detect.Amount(k, s.Low))/detect.Units(detect.Limit(k)))
 	}

@@ -76,7 +76,7 @@ func TestNamesTheCheaperFix(t *testing.T) {
 		{detect.FixConditionalWrite, detect.FixBackOff}: detect.FixConditionalWrite, {detect.FixConditionalWrite, detect.FixShardedKey}: "",
 		{detect.FixWaitForSplit, detect.FixDividedCounter}: "", {}: "",
 	} {
-		f := detect.NewFinding(detect.HotKeyWrite, target, key)
+		f := detect.NewFinding(detect.KeyWrites, target, key)
 		for _, fix := range fixes {
 			if fix != "" {
 				f.Advice = append(f.Advice, detect.NewStep(fix))
@@ -95,7 +95,7 @@ func TestAgreesWithTheVerdict(t *testing.T) {
 	t.Parallel()
 	target, key := detect.Target{Table: "orders"}, sample.KeyString("user#42")
 	seconds := []whatif.Second{{At: 1_763_596_800, Low: sketch.Load{Write: 4_000_000}, Requests: 4000}}
-	finding := func(kind detect.Kind, ground detect.Ground, item float64) *detect.Finding {
+	finding := func(kind detect.Subject, ground detect.Ground, item float64) *detect.Finding {
 		f := detect.NewFinding(kind, target, key)
 		f.Ground, f.Evidence = ground, &detect.Evidence{Split: &detect.Split{Item: item}}
 		return &f
@@ -106,12 +106,12 @@ func TestAgreesWithTheVerdict(t *testing.T) {
 		undivided bool
 		item      float64
 	}{
-		{finding(detect.HotKeyWrite, detect.GroundItem, 1200), 1, true, 1200},
-		{finding(detect.HotKeyWrite, detect.GroundItem, 0), 1, true, 4000},
-		{finding(detect.HotKeyWrite, detect.GroundSplit, 400), 1, false, 400},
-		{finding(detect.HotKeyWrite, detect.GroundSplit, 400), 10, true, 4000},
-		{finding(detect.HotKeyWrite, detect.GroundSortKey, 0), 1, false, 0},
-		{finding(detect.HotKeyRead, detect.GroundItem, 5000), 1, false, 0}, // of its reads, not of these writes
+		{finding(detect.KeyWrites, detect.GroundItem, 1200), 1, true, 1200},
+		{finding(detect.KeyWrites, detect.GroundItem, 0), 1, true, 4000},
+		{finding(detect.KeyWrites, detect.GroundSplit, 400), 1, false, 400},
+		{finding(detect.KeyWrites, detect.GroundSplit, 400), 10, true, 4000},
+		{finding(detect.KeyWrites, detect.GroundSortKey, 0), 1, false, 0},
+		{finding(detect.KeyReads, detect.GroundItem, 5000), 1, false, 0}, // of its reads, not of these writes
 	} {
 		w := whatif.Ask(whatif.Question{Key: "user#42", Shards: 8, Factor: c.factor}, target, seconds, detect.DefaultPolicy())
 		w.Agree(c.f)
@@ -131,8 +131,8 @@ func TestShardsThatAllAreAsked(t *testing.T) {
 		high float64
 		want bool
 	}{{3400, true}, {1700, false}} {
-		f := detect.NewFinding(detect.HotKeyRead, target, key)
-		f.Advice = []detect.Step{{Action: detect.ActionShard, After: detect.NewAfter(detect.HotKeyRead, 1700, c.high)}}
+		f := detect.NewFinding(detect.KeyReads, target, key)
+		f.Advice = []detect.Step{{Action: detect.ActionShard, After: detect.NewAfter(detect.KeyReads, 1700, c.high)}}
 		w := whatif.Ask(whatif.Question{Key: "user#42", Shards: 2, Factor: 1}, target, seconds, detect.DefaultPolicy())
 		if w.Agree(&f); w.AllAsked != c.want {
 			t.Errorf("shards that leave up to %v: %+v", c.high, w)

@@ -187,7 +187,7 @@ func TestRealAlertmanagerTakesHostileKeys(t *testing.T) {
 	s := outbox(t)
 	payload, err := json.Marshal(map[string]any{
 		"incident": map[string]any{"id": "x", "table": "orders", "severity": "critical", "labels": map[string]string{"team": "a"}},
-		"finding":  map[string]any{"kind": "hot_key_write", "table": "orders", "key": "a\x00\xff\u202e{{ . }}<b>" + strings.Repeat("k", 2048), "severity": "critical"},
+		"finding":  map[string]any{"case": "hot_key", "subject": "key_writes", "table": "orders", "key": "a\x00\xff\u202e{{ . }}<b>" + strings.Repeat("k", 2048), "severity": "critical"},
 	})
 	if err != nil {
 		t.Fatal(err)

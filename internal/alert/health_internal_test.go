@@ -335,7 +335,7 @@ func TestALateNotificationTellsOfNow(t *testing.T) {
 		}
 		// judged writes the incident's state, and tells of it.
 		judged := func(severity detect.Severity, wcu float64, event detect.Event, id string) {
-			f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.Key{Text: "k", Type: "S"})
+			f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "orders"}, sample.Key{Text: "k", Type: "S"})
 			f.Fingerprint, f.Severity = "f", severity
 			f.Peak.WCU = detect.Figure{Value: wcu, Low: wcu, High: wcu}
 			i := detect.Incident{ID: "i", Root: "f", Target: f.Target, Severity: severity, State: detect.Firing, Findings: []string{"f"}}

@@ -28,7 +28,7 @@ func add(t *testing.T, s *store.Store, all ...string) {
 		f := strings.Fields(n)
 		err := s.PutNotification(t.Context(), store.Notification{
 			ID: f[0], Fingerprint: "f-" + f[1], Incident: f[1], Event: f[2], Route: alert.DefaultRoute,
-			Payload: []byte(`{"incident":{"id":"` + f[1] + `","table":"orders","severity":"critical"},"finding":{"kind":"hot_key_write","table":"orders","key":"` + f[1] + `","severity":"critical"}}`),
+			Payload: []byte(`{"incident":{"id":"` + f[1] + `","table":"orders","severity":"critical"},"finding":{"case":"hot_key","subject":"key_writes","table":"orders","key":"` + f[1] + `","severity":"critical"}}`),
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/keydesign"
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/detect/recipe"
@@ -318,7 +319,7 @@ func (f *fold) result(o Options) *Result {
 		r.Findings[i].Quality.Gaps = r.Gaps
 		say.Tell(&r.Findings[i])
 	}
-	r.Incidents = say.Incidents(detect.Incidents(r.Findings), r.Findings)
+	r.Incidents = say.Incidents(casebook.Incidents(r.Findings), r.Findings)
 	r.Candidates = f.candidateViews(options)
 	r.WhatIf = f.answers(o, r.Findings, policy)
 	if r.Partitions = parts; parts != nil {

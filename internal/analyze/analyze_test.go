@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/analyze/intake"
@@ -91,9 +92,9 @@ func TestPlantedKeysAreFound(t *testing.T) {
 	for _, h := range generate.Default(noon, 0).Hot {
 		planted[h.PK] = true
 	}
-	kinds := make(map[detect.Kind]bool)
+	about := make(map[any]bool)
 	for i, f := range r.Findings {
-		kinds[f.Kind] = true
+		about[f.Subject] = true
 		if !planted[string(f.Key)] && !strings.HasPrefix(string(f.Key), "2026-11-21") {
 			t.Errorf("finding on %q, which was not planted", f.Key)
 		}
@@ -101,8 +102,8 @@ func TestPlantedKeysAreFound(t *testing.T) {
 			t.Errorf("finding %d is more utilised than the one before", i)
 		}
 	}
-	if !kinds[detect.HotKeyWrite] || !kinds[detect.HotKeyRead] {
-		t.Errorf("kinds %v, want both", kinds)
+	if !about[detect.KeyWrites] || !about[detect.KeyReads] {
+		t.Errorf("findings about %v, want both", about)
 	}
 }
 
@@ -187,7 +188,7 @@ func TestHoursApartOutOfOrder(t *testing.T) {
 		Paths: []string{"-"}, In: strings.NewReader(strings.Join(lines, "\n")),
 	})
 	must(t, err)
-	f.Findings = slices.DeleteFunc(f.Findings, func(f detect.Finding) bool { return f.Kind == detect.LowCardinalityKey }) // eleven keys in four hours
+	f.Findings = slices.DeleteFunc(f.Findings, func(f detect.Finding) bool { return f.Case == casebook.FewValues }) // eleven keys in four hours
 	if len(f.Findings) != 1 || f.Findings[0].SecondsOver() != 50 || f.Findings[0].Shards != 3 {
 		t.Errorf("findings %+v, want one over 50 seconds with 3 shards", f.Findings)
 	}
@@ -315,10 +316,10 @@ func TestCSVHasARowAFinding(t *testing.T) {
 	}
 	for i, f := range want {
 		shards := ""
-		if f.AdvisesShards() {
+		if casebook.AdvisesShards(&f) {
 			shards = fmt.Sprint(f.Shards)
 		}
-		if row := rows[i+1]; row[0] != f.Fingerprint || row[4] != string(f.Key) || row[23] != shards {
+		if row := rows[i+1]; row[0] != f.Fingerprint || row[5] != string(f.Key) || row[24] != shards {
 			t.Errorf("row %d is %v of %+v", i, row, f)
 		}
 	}

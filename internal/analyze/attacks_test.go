@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/recipe"
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/report"
@@ -138,7 +138,7 @@ func TestAttacksOnOutputs(t *testing.T) {
 				}
 			}
 
-			summary := report.OfFiles(report.Found{Incidents: detect.Incidents(found.Findings), Findings: found.Findings, Tables: found.Tables})
+			summary := report.OfFiles(report.Found{Incidents: casebook.Incidents(found.Findings), Findings: found.Findings, Tables: found.Tables})
 			var out bytes.Buffer
 			must(t, summary.Write(&out, report.Markdown))
 			if what := inert(out.String()); what != "" {

@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
 var csvColumns = []string{
-	"fingerprint", "kind", "table", "index", "key", "key_type", "severity", "state",
+	"fingerprint", "case", "subject", "table", "index", "key", "key_type", "severity", "state",
 	"peak_at", "peak_wcu", "peak_wcu_low", "peak_wcu_high", "peak_rcu", "peak_rcu_low", "peak_rcu_high",
 	"mean_wcu", "mean_rcu", "over_seconds", "possible_seconds", "saturated_seconds",
 	"utilization", "share", "ground", "shards", "first_seen", "last_seen", "account", "region", "note",
@@ -62,7 +63,7 @@ func (r *Result) writeCSV(out io.Writer) error {
 
 func rootsByIncident(found []detect.Finding) map[string]*detect.Finding {
 	roots := map[string]*detect.Finding{}
-	for _, group := range detect.Roots(found) {
+	for _, group := range casebook.Roots(found) {
 		roots[group[0].Incident] = group[0]
 	}
 	return roots
@@ -72,7 +73,7 @@ func csvRecord(f, root *detect.Finding) []string {
 	at := func(t time.Time) string { return t.Format(time.RFC3339) }
 	decimal := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 	return []string{
-		f.Fingerprint, string(f.Kind), wording.Cell(f.Table), wording.Cell(f.Index), wording.Cell(f.Key), f.KeyType, string(f.Severity), string(f.State),
+		f.Fingerprint, string(f.Case), string(f.Subject), wording.Cell(f.Table), wording.Cell(f.Index), wording.Cell(f.Key), f.KeyType, string(f.Severity), string(f.State),
 		at(f.Peak.At), decimal(f.Peak.WCU.Value), decimal(f.Peak.WCU.Low), decimal(f.Peak.WCU.High),
 		decimal(f.Peak.RCU.Value), decimal(f.Peak.RCU.Low), decimal(f.Peak.RCU.High),
 		decimal(f.Mean.WCU.Value), decimal(f.Mean.RCU.Value),

@@ -49,10 +49,10 @@ func (f *fold) explain(key string, r *Result, o Options) *explanation {
 	}
 	for i := range r.Findings {
 		found := &r.Findings[i]
-		if !found.Kind.OfKey() && found.Severity != detect.Info {
+		if !found.Subject.OfKey() && found.Severity != detect.Info {
 			e.ofMany = append(e.ofMany, found)
 		}
-		if found.Key == sample.Text(key) || isWhole(found, key) || found.Sharding != nil && !found.Kind.OfKey() && found.Sharding.Base == sample.Text(key) {
+		if found.Key == sample.Text(key) || isWhole(found, key) || found.Sharding != nil && !found.Subject.OfKey() && found.Sharding.Base == sample.Text(key) {
 			e.found = append(e.found, *found)
 		} else if found.Key != "" && len(e.suggestions) < maxSuggestions && !slices.Contains(e.suggestions, found.Key) {
 			e.suggestions = append(e.suggestions, found.Key)
@@ -219,7 +219,7 @@ func (e *explanation) finding(p *page, f *detect.Finding) {
 	p.facts(say.Figures(f))
 	e.steps(p, f, root)
 	p.heading("Evidence")
-	p.fact("finding", "%s, %s, of %s", f.Kind, f.State, target(f.Target))
+	p.fact("finding", "%s, %s, of %s", f.Case, f.State, target(f.Target))
 	p.facts(say.Details(f))
 	p.facts(say.Requests(f))
 	p.heading("Confidence")
@@ -270,7 +270,7 @@ func shortSteps(p *page, f *detect.Finding) {
 // steps writes each step with its facts, after the step of the finding that explains this one.
 func (e *explanation) steps(p *page, f, root *detect.Finding) {
 	heading, steps := "What to do, in order", casebook.Steps(f)
-	if root != nil && root.Kind != detect.MovingHotSpot { // the key's own advice is already the hot spot's
+	if root != nil && root.Case != casebook.MovingSpot { // the key's own advice is already the hot spot's
 		first := &root.Advice[0]
 		p.heading("What to do first, for " + subject(root))
 		p.paragraph(2, "  ", say.Imperative(root, first)+". "+say.StepWhy(root, first))

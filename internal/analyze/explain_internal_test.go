@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/sample"
@@ -17,7 +18,7 @@ func TestExplanationsDoNotMislead(t *testing.T) {
 	t.Parallel()
 	p, e := &page{}, &explanation{}
 	e.finding(p, &detect.Finding{
-		Kind: detect.TooFewShards, KeyRef: detect.KeyRef{Target: detect.Target{Table: "orders"}, Key: "celebrity#SHARD_*"}, Severity: detect.Info,
+		Case: casebook.TooFewShards, Subject: detect.SubjectKeys, KeyRef: detect.KeyRef{Target: detect.Target{Table: "orders"}, Key: "celebrity#SHARD_*"}, Severity: detect.Info,
 		Peak: detect.Peak{Loads: detect.Loads{WCU: detect.Figure{Value: 9000, Low: 9000, High: 9000}}},
 	})
 	for _, wrong := range []string{"share", "proven above the limit", "by itself"} {
@@ -45,7 +46,7 @@ func TestExplanationsDoNotMislead(t *testing.T) {
 			t.Errorf("a peak of 1,323 of which the samples show %v: %s", highest, p)
 		}
 	}
-	e = &explanation{policy: func(detect.Target) detect.Policy { return detect.DefaultPolicy() }, ofMany: []*detect.Finding{{KeyRef: detect.KeyRef{Target: detect.Target{Table: "orders"}}, Kind: detect.HotPartition}}}
+	e = &explanation{policy: func(detect.Target) detect.Policy { return detect.DefaultPolicy() }, ofMany: []*detect.Finding{{KeyRef: detect.KeyRef{Target: detect.Target{Table: "orders"}}, Subject: detect.SubjectPartition}}}
 	for table, refused := range map[string]bool{"orders": true, "carts": false} {
 		p = &page{}
 		e.calm(p, keySeconds{target: detect.Target{Table: table}, seconds: []whatif.Second{second(100, 300)}})
@@ -53,7 +54,7 @@ func TestExplanationsDoNotMislead(t *testing.T) {
 			t.Errorf("a key of %s without a finding is told:\n%s", table, p)
 		}
 	}
-	batches := detect.Finding{Kind: detect.HotKeyWrite, Severity: detect.Warning, Evidence: &detect.Evidence{Records: 30, Seconds: 9, SortKeys: &detect.SortKeys{Distinct: 20}}, Quality: detect.Quality{CannotSee: []string{detect.BlindSeconds}}, Peak: detect.Peak{Loads: detect.Loads{WCU: detect.Figure{Value: 900, Low: 900, High: 900}}}}
+	batches := detect.Finding{Subject: detect.KeyWrites, Severity: detect.Warning, Evidence: &detect.Evidence{Records: 30, Seconds: 9, SortKeys: &detect.SortKeys{Distinct: 20}}, Quality: detect.Quality{CannotSee: []string{detect.BlindSeconds}}, Peak: detect.Peak{Loads: detect.Loads{WCU: detect.Figure{Value: 900, Low: 900, High: 900}}}}
 	p = &page{}
 	(&explanation{verbose: true}).finding(p, &batches)
 	for _, l := range append(say.Figures(&batches), say.Requests(&batches)...) {
@@ -78,13 +79,13 @@ func TestCellsThatSayNothing(t *testing.T) {
 		}
 		return all
 	}
-	whole := &detect.Finding{Kind: detect.HotPartition, Utilization: 1, Shards: 1, Advice: steps(detect.ActionWait)}
-	item := &detect.Finding{Kind: detect.HotKeyRead, Ground: detect.GroundItem, Utilization: 1.2, Shards: 2, Advice: steps(detect.ActionCache, detect.ActionCopies)}
-	large := &detect.Finding{Kind: detect.HotKeyWrite, Utilization: 1.2, Shards: 2, Advice: steps(detect.ActionCompress, detect.ActionObject)}
-	few := &detect.Finding{Kind: detect.LowCardinalityKey, Utilization: 1.2, Shards: 2, Advice: steps(detect.ActionRename)}
-	day := &detect.Finding{Kind: detect.RollingHotKey, Utilization: 1.2, Shards: 2, Advice: steps(detect.ActionRename)}
-	sharded := &detect.Finding{Kind: detect.TooFewShards, Sharding: &detect.Sharded{}, Utilization: 1.2, Shards: 9, Advice: steps(detect.ActionShard)}
-	shard := &detect.Finding{Kind: detect.HotKeyWrite, Utilization: 1.2, Shards: 2, Advice: steps(detect.ActionShard)}
+	whole := &detect.Finding{Subject: detect.SubjectPartition, Utilization: 1, Shards: 1, Advice: steps(detect.ActionWait)}
+	item := &detect.Finding{Subject: detect.KeyReads, Ground: detect.GroundItem, Utilization: 1.2, Shards: 2, Advice: steps(detect.ActionCache, detect.ActionCopies)}
+	large := &detect.Finding{Subject: detect.KeyWrites, Utilization: 1.2, Shards: 2, Advice: steps(detect.ActionCompress, detect.ActionObject)}
+	few := &detect.Finding{Case: casebook.FewValues, Subject: detect.SubjectKeys, Utilization: 1.2, Shards: 2, Advice: steps(detect.ActionRename)}
+	day := &detect.Finding{Case: casebook.TimeKey, Subject: detect.SubjectKeys, Utilization: 1.2, Shards: 2, Advice: steps(detect.ActionRename)}
+	sharded := &detect.Finding{Case: casebook.TooFewShards, Subject: detect.SubjectKeys, Sharding: &detect.Sharded{}, Utilization: 1.2, Shards: 9, Advice: steps(detect.ActionShard)}
+	shard := &detect.Finding{Subject: detect.KeyWrites, Utilization: 1.2, Shards: 2, Advice: steps(detect.ActionShard)}
 	for _, c := range []struct {
 		f, root *detect.Finding
 		limit   string
@@ -92,7 +93,7 @@ func TestCellsThatSayNothing(t *testing.T) {
 	}{{whole, whole, "", ""}, {item, item, "120%", ""}, {large, large, "120%", ""}, {few, few, "120%", ""}, {day, day, "120%", "2"}, {sharded, sharded, "fullest 120%", "9"}, {shard, sharded, "120%", ""}, {shard, shard, "120%", "2"}} {
 		_, limit, _ := peakCells(c.f)
 		if shards := shardsCell(c.f, c.root); limit != c.limit || shards != c.shards {
-			t.Errorf("%s under %s: %q of the limit, %q shards, want %q and %q", c.f.Kind, c.root.Kind, limit, shards, c.limit, c.shards)
+			t.Errorf("%s under %s: %q of the limit, %q shards, want %q and %q", c.f.About(), c.root.About(), limit, shards, c.limit, c.shards)
 		}
 	}
 }

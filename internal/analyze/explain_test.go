@@ -14,6 +14,7 @@ import (
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -31,14 +32,14 @@ func explained(t *testing.T, text, key string, code ...recipe.Language) string {
 }
 
 // findingOf returns the finding of a kind about a key; empty for a table's as a whole.
-func findingOf(t *testing.T, text string, kind detect.Kind, key sample.Text) *detect.Finding {
+func findingOf(t *testing.T, text string, kind any, key sample.Text) *detect.Finding {
 	t.Helper()
 	for _, f := range result(t, text).Findings {
-		if f.Kind == kind && f.Key == key {
+		if scenario.IsAbout(&f, kind) && f.Key == key {
 			return &f
 		}
 	}
-	t.Fatalf("no finding %s of %q", kind, key)
+	t.Fatalf("no finding %v of %q", kind, key)
 	return nil
 }
 
@@ -47,7 +48,7 @@ func stepOf(t *testing.T, f *detect.Finding, fix detect.Fix) string {
 	t.Helper()
 	n := slices.IndexFunc(f.Advice, func(s detect.Step) bool { return s.Fix == fix })
 	if n < 0 {
-		t.Fatalf("%s of %q has no step %s: %+v", f.Kind, f.Key, fix, f.Advice)
+		t.Fatalf("%s of %q has no step %s: %+v", f.About(), f.Key, fix, f.Advice)
 	}
 	return say.Imperative(f, &f.Advice[n])
 }
@@ -75,15 +76,15 @@ func TestTheFirstFixIsOnTheFirstScreen(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		request, key string
-		kind         detect.Kind
+		kind         any
 		fix          detect.Fix
 		number       string
 	}{
-		"throttled writes":       {`"pk":"k","sk":"%d","op":"PutItem","wcu":6,"throttle":"TableWriteKeyRangeThroughputExceeded"`, "k", detect.HotKeyWrite, detect.FixBackOff, ". "},
-		"transactions":           {`"pk":"k","sk":"%d","op":"TransactWriteItems","wcu":6`, "k", detect.HotKeyWrite, detect.FixConditionalWrite, "1. "},
-		"strong reads":           {`"pk":"k","sk":"%d","op":"GetItem","rcu":17,"read":"strong"`, "k", detect.HotKeyRead, detect.FixEventualRead, "1. "},
-		"a key with two regions": {`"pk":"k","sk":"%d","account":"123456789012","region":"eu-west-1","op":"PutItem","wcu":6`, "k", detect.HotKeyWrite, detect.FixShardedKey, "1. "},
-		"a number":               {`"pk":{"N":"7"},"sk":"%d","op":"UpdateItem","wcu":6`, "7", detect.HotKeyWrite, detect.FixShardedKey, "1. "},
+		"throttled writes":       {`"pk":"k","sk":"%d","op":"PutItem","wcu":6,"throttle":"TableWriteKeyRangeThroughputExceeded"`, "k", detect.KeyWrites, detect.FixBackOff, ". "},
+		"transactions":           {`"pk":"k","sk":"%d","op":"TransactWriteItems","wcu":6`, "k", detect.KeyWrites, detect.FixConditionalWrite, "1. "},
+		"strong reads":           {`"pk":"k","sk":"%d","op":"GetItem","rcu":17,"read":"strong"`, "k", detect.KeyReads, detect.FixEventualRead, "1. "},
+		"a key with two regions": {`"pk":"k","sk":"%d","account":"123456789012","region":"eu-west-1","op":"PutItem","wcu":6`, "k", detect.KeyWrites, detect.FixShardedKey, "1. "},
+		"a number":               {`"pk":{"N":"7"},"sk":"%d","op":"UpdateItem","wcu":6`, "7", detect.KeyWrites, detect.FixShardedKey, "1. "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -125,7 +126,7 @@ func TestAKeyOfAnIncidentNamesItsRoot(t *testing.T) {
 	}
 	out := explained(t, text.String(), "OPEN")
 	root, own := strings.Index(out, "What to do first, for (whole table)"), strings.Index(out, "What can be done for this key alone")
-	if root < 0 || own < root || !strings.Contains(out[root:own], stepOf(t, findingOf(t, text.String(), detect.LowCardinalityKey, ""), detect.FixMoreValues)) {
+	if root < 0 || own < root || !strings.Contains(out[root:own], stepOf(t, findingOf(t, text.String(), casebook.FewValues, ""), detect.FixMoreValues)) {
 		t.Errorf("it says\n%s", out)
 	}
 }
@@ -143,8 +144,8 @@ func TestAKeyOfATimeRepeatsNoFix(t *testing.T) {
 	}
 	out := strings.Join(strings.Fields(explained(t, text.String(), "log#2025-11-21T10")), " ")
 	_, first, _ := strings.Cut(out, "What to do first, for log#")
-	pattern := stepOf(t, findingOf(t, text.String(), detect.RollingHotKey, "log#<hour>"), detect.FixTimeKey)
-	own := stepOf(t, findingOf(t, text.String(), detect.HotKeyWrite, "log#2025-11-21T10"), detect.FixShardedKey)
+	pattern := stepOf(t, findingOf(t, text.String(), casebook.TimeKey, "log#<hour>"), detect.FixTimeKey)
+	own := stepOf(t, findingOf(t, text.String(), detect.KeyWrites, "log#2025-11-21T10"), detect.FixShardedKey)
 	if strings.Count(first, pattern) != 1 || !strings.Contains(out, "What can be done for this key alone 1. "+own) {
 		t.Errorf("it says\n%s", out)
 	}
@@ -168,7 +169,7 @@ func TestShardsAreHeldToTheirOwnLimit(t *testing.T) {
 		}
 	}
 	out := explained(t, text.String(), "total#SHARD_*")
-	f := findingOf(t, text.String(), detect.UnevenShards, "total#SHARD_*")
+	f := findingOf(t, text.String(), casebook.UnevenShards, "total#SHARD_*")
 	hasLines(t, out, append(say.Figures(f), say.Line{Name: say.LineWhy, Text: say.New(f).Why}))
 	if f.Utilization != 1.3 || strings.Contains(out, "310% of") {
 		t.Errorf("it says\n%s", out)
@@ -198,12 +199,12 @@ func TestASortedImportIsOneMatter(t *testing.T) {
 	}
 	out := run(t, text.String(), analyze.FormatTable)
 	head := strings.Join(strings.Split(out, "\n")[:6], "\n")
-	import60 := findingOf(t, text.String(), detect.MovingHotSpot, "")
+	import60 := findingOf(t, text.String(), casebook.MovingSpot, "")
 	shuffle := stepOf(t, import60, detect.FixShuffleInput)
 	if !strings.Contains(head, " Now: ") || !strings.Contains(head, " Then: "+shuffle) {
 		t.Errorf("the result begins with\n%s", head)
 	}
-	if n := strings.Count(out, "hot_key_write"); n != 3 || strings.Count(out, "57") != 1 || !strings.Contains(out, "└ and 57 like these") || !strings.Contains(out, "-o csv, json or html has all") {
+	if n := strings.Count(out, "hot_key"); n != 3 || strings.Count(out, "57") != 1 || !strings.Contains(out, "└ and 57 like these") || !strings.Contains(out, "-o csv, json or html has all") {
 		t.Errorf("%d rows of keys:\n%s", n, out)
 	}
 	own := explained(t, text.String(), "cust-30-x")
@@ -211,7 +212,7 @@ func TestASortedImportIsOneMatter(t *testing.T) {
 		t.Errorf("a key of the import is told:\n%s", own)
 	}
 	whole := explained(t, text.String(), "orders")
-	if !strings.Contains(whole, "moving_hot_spot") || strings.Contains(whole, "is not in the samples") {
+	if !strings.Contains(whole, "moving_spot") || strings.Contains(whole, "is not in the samples") {
 		t.Errorf("the table as a whole is told:\n%s", whole)
 	}
 	hasLines(t, whole, say.Requests(import60))
@@ -231,7 +232,7 @@ func TestNoThrottlingIsClaimedUnseen(t *testing.T) {
 		}
 	}
 	out := strings.Join(strings.Fields(explained(t, starved.String(), "(whole table)")), " ")
-	f := findingOf(t, starved.String(), detect.TableStarvation, "")
+	f := findingOf(t, starved.String(), detect.SubjectTable, "")
 	hasLines(t, out, append(say.Figures(f), say.Line{Name: say.LineWhy, Text: say.New(f).Why}))
 	if a := casebook.New(f); a.Code != casebook.ShortOfCapacity || a.Move.Act != casebook.RaiseCapacity {
 		t.Errorf("a table without capacity has the answers %+v", a)
@@ -239,7 +240,7 @@ func TestNoThrottlingIsClaimedUnseen(t *testing.T) {
 	if slices.ContainsFunc(say.Figures(f), func(l say.Line) bool { return l.Name == "of limit" }) {
 		t.Errorf("a table is held to one partition's limit: %+v", say.Figures(f))
 	}
-	if a := casebook.New(findingOf(t, level.String(), detect.HotKeyWrite, "k")); !a.Harm.None() {
+	if a := casebook.New(findingOf(t, level.String(), detect.KeyWrites, "k")); !a.Harm.None() {
 		t.Errorf("a level key has the harm %+v", a.Harm)
 	}
 }
@@ -257,7 +258,7 @@ func TestATableIsExplainedAsAWhole(t *testing.T) {
 	}
 	for table, says := range map[string][]string{
 		"jobs": {
-			"jobs as a whole", "critical jobs: ", "(“mail”) Now: ", "hot_key_write mail: " + wording.LoadOfLimit(findingOf(t, text.String(), detect.HotKeyWrite, "mail")), "ceiling about 1,000 WCU/s of all keys",
+			"jobs as a whole", "critical jobs: ", "(“mail”) Now: ", "hot_key mail: " + wording.LoadOfLimit(findingOf(t, text.String(), detect.KeyWrites, "mail")), "ceiling about 1,000 WCU/s of all keys",
 		},
 		"carts": {"carts as a whole", "Nothing is wrong"},
 	} {

@@ -39,7 +39,7 @@ func TestRegionsAreTablesOfTheirOwn(t *testing.T) {
 	})
 	var hot []string
 	for _, f := range r.Findings {
-		if f.Kind.OfKey() {
+		if f.Subject.OfKey() {
 			hot = append(hot, fmt.Sprintf("%s %s %.0f", f.Name(), f.Severity, f.Peak.WCU.Value))
 		}
 	}
@@ -114,10 +114,10 @@ func TestEntriesOfARegion(t *testing.T) {
 	// Both are 1,500 WCU in truth, told from a sample.
 	want := map[string]detect.Severity{"eu-west-1": detect.Warning, "us-west-2": detect.Info}
 	for _, f := range r.Findings {
-		if f.Kind.OfKey() && (f.Severity != want[f.Region] || math.Abs(f.Peak.WCU.Value-1500) > 75) {
+		if f.Subject.OfKey() && (f.Severity != want[f.Region] || math.Abs(f.Peak.WCU.Value-1500) > 75) {
 			t.Errorf("%s: %s with %g WCU", f.Name(), f.Severity, f.Peak.WCU.Value)
 		}
-		if f.Kind.OfKey() {
+		if f.Subject.OfKey() {
 			delete(want, f.Region)
 		}
 	}

@@ -38,7 +38,7 @@ func storm() string {
 func TestAStormIsExplained(t *testing.T) {
 	t.Parallel()
 	out := explained(t, storm(), "tenant#1")
-	f := findingOf(t, storm(), detect.RetryStorm, "tenant#1")
+	f := findingOf(t, storm(), casebook.RetryStorm, "tenant#1")
 	if r := f.Evidence.Retries; r.Attempts != 126_000 || r.Calls != 54_000 || r.Seconds != 60 || r.Waited.Value != 600 || r.Callers[0].Caller != "lambda/reindex" || r.Callers[0].Amplification != 4 {
 		t.Errorf("the retries are %+v", r)
 	}
@@ -56,7 +56,7 @@ func TestAStormIsExplained(t *testing.T) {
 		t.Error(err)
 	}
 	r := result(t, storm())
-	if len(r.Incidents) != 1 || r.Incidents[0].Cause != detect.CauseRetryStorm || len(r.Incidents[0].Findings) != 2 {
+	if len(r.Incidents) != 1 || r.Incidents[0].Case != casebook.RetryStorm || len(r.Incidents[0].Findings) != 2 {
 		t.Errorf("incidents %+v", r.Incidents)
 	}
 }
@@ -73,14 +73,14 @@ func TestFailuresAreNotRefusals(t *testing.T) {
 		fmt.Fprintf(&again, put, at, 1, 40, 40, `,"attempts":3,"waited_ms":60`)
 		fmt.Fprintf(&throttled, put, at, 0, 80, 80, `,"throttle":"TableWriteKeyRangeThroughputExceeded"`)
 	}
-	f := findingOf(t, again.String(), detect.HotKeyWrite, "tenant#1")
+	f := findingOf(t, again.String(), detect.KeyWrites, "tenant#1")
 	if r := f.Evidence.Retries; r == nil || r.Retries() != 60*80 {
 		t.Errorf("the retries are %+v", r)
 	}
 	if h := casebook.New(f).Harm; !h.None() || !h.Visible {
 		t.Errorf("retries of unknown reasons are a harm: %+v", h)
 	}
-	f = findingOf(t, again.String()+throttled.String(), detect.HotKeyWrite, "tenant#1")
+	f = findingOf(t, again.String()+throttled.String(), detect.KeyWrites, "tenant#1")
 	if h := casebook.New(f).Harm; h.None() || h.Attempts != f.Evidence.ThrottledRequests() {
 		t.Errorf("throttled attempts are no harm: %+v", h)
 	}
@@ -131,14 +131,14 @@ func TestWhatIsNotOneFigureIsNotSaidAsOne(t *testing.T) {
 	both := lines(180, put+`"pk":"a","n":650}`+"\n"+`{"ts":@,"table":"orders","op":"GetItem","rcu":0.5,"pk":"a","n":3900}`+"\n"+put+`"pk":"b","n":300}`+"\n")
 	sampled := lines(120, put+`"pk":"a","rate":0.01}`+"\n")
 	warm := lines(60, put+`"pk":"a","n":500}`+"\n"+put+`"pk":"b","n":500}`+"\n"+put+throttle+`"pk":"a","n":100}`+"\n")
-	if share, failed := findingOf(t, failing, detect.HotKeyWrite, "a").FailedShare(); !failed || share != 0.5 {
+	if share, failed := findingOf(t, failing, detect.KeyWrites, "a").FailedShare(); !failed || share != 0.5 {
 		t.Errorf("%g of the requests failed, %t", share, failed)
 	}
 	for _, c := range []struct {
 		name, samples, key string
-		kind               detect.Kind
+		kind               any
 	}{
-		{"requests that fail", failing, "a", detect.HotKeyWrite}, {"reads and writes", both, "a", detect.HotKeyWrite}, {"a table that throttles", warm, "", detect.HotPartition},
+		{"requests that fail", failing, "a", detect.KeyWrites}, {"reads and writes", both, "a", detect.KeyWrites}, {"a table that throttles", warm, "", detect.SubjectPartition},
 	} {
 		f := findingOf(t, c.samples, c.kind, sample.Text(c.key))
 		hasLines(t, explained(t, c.samples, cmp.Or(c.key, "orders")), slices.Concat(say.Figures(f), say.Requests(f)))

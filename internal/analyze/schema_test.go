@@ -58,7 +58,7 @@ func TestTheSchemaRejectsWhatIsNotDocumented(t *testing.T) {
 	t.Parallel()
 	text := run(t, strings.Join(traffic(t, 5*time.Second), "\n"), analyze.FormatJSON)
 	for _, change := range [][2]string{
-		{`"kind": "hot_key_write"`, `"kind": "hot_key"`},
+		{`"subject": "key_writes"`, `"subject": "writes"`},
 		{`"shards": `, `"shard": `},
 		{`"fingerprint": "`, `"fingerprint": "x`},
 		{`"findings": [`, `"more": 1, "findings": [`},
@@ -99,7 +99,7 @@ func TestTheSchemaHasEveryFieldAndWord(t *testing.T) {
 		"what_if":          {s.Defs["what_if"].Required, fields(reflect.TypeFor[whatif.Answer]())},
 		"table":            {s.Defs["table"].Required, fields(reflect.TypeFor[detect.Table]())},
 		"gap":              {s.Defs["gap"].Required, fields(reflect.TypeFor[sample.Gap]())},
-		"kinds":            {finding.Properties["kind"].Enum, constants(t, "Kind", "")},
+		"subjects":         {finding.Properties["subject"].Enum, detect.Subjects()},
 		"evidence":         {s.Defs["evidence"].Required, fields(reflect.TypeFor[detect.Evidence]())},
 		"retries":          {s.Defs["evidence"].Properties["retries"].Required, fields(reflect.TypeFor[detect.Retries]())},
 		"callers":          {s.Defs["evidence"].Properties["retries"].Properties["callers"].Items.Required, fields(reflect.TypeFor[detect.CallerRetries]())},
@@ -116,7 +116,6 @@ func TestTheSchemaHasEveryFieldAndWord(t *testing.T) {
 		"rules":            {s.Defs["view"].Properties["design"].Properties["rule"].Enum, constants(t, "DesignRule", "")},
 		"unread":           {s.Defs["cloudwatch"].Properties["unread"].Enum, append(constants(t, "Unread", ""), "")},
 		"recent":           {s.Defs["recent"].Required, fields(reflect.TypeFor[detect.Recent]())},
-		"causes":           {s.Defs["incident"].Properties["cause"].Enum, constants(t, "Cause", "")},
 		"sources":          {s.Defs["quality"].Properties["source"].Enum, constants(t, "Source", "")},
 		"sampling":         {s.Defs["quality"].Properties["sampling"].Enum, append(constants(t, "Sampling", ""), "")},
 		"blind":            {s.Defs["quality"].Properties["cannot_see"].Items.Enum, constants(t, "", "Blind")},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/say"
@@ -130,5 +131,5 @@ func (s *sharedFold) incidents(o Options) []say.Incident {
 	s.fold.windows.Forget(time.Now().Add(-o.Source.Following()).Unix())
 	judge := s.fold.observe(o.board(), func(*sketch.Window) {})
 	found := judge.Findings()
-	return say.Incidents(detect.Incidents(found), found)
+	return say.Incidents(casebook.Incidents(found), found)
 }

@@ -125,8 +125,8 @@ func TestStreamRecordsShowTheHotTableKeyAndTheHotIndexKey(t *testing.T) {
 	for _, f := range r.Findings {
 		where := f.Table + "/" + f.Index + "/" + string(f.Key)
 		most, over := peak(want[where])
-		if f.Kind == detect.HotKeyRead || most == 0 {
-			t.Errorf("a finding of %s on %s, which is not hot", f.Kind, where)
+		if f.Subject == detect.KeyReads || most == 0 {
+			t.Errorf("a finding of %s on %s, which is not hot", f.About(), where)
 			continue
 		}
 		if got := f.Peak.WCU; got.Value != float64(most) || got.Low > float64(most) || got.High < float64(most) || f.SecondsOver() != over {

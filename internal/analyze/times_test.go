@@ -54,7 +54,7 @@ func TestWholeSecondFiles(t *testing.T) {
 		found := map[string]int{}
 		r := result(t, text.String())
 		for i := range r.Findings {
-			if f := &r.Findings[i]; f.Kind == detect.HotKeyWrite {
+			if f := &r.Findings[i]; f.Subject == detect.KeyWrites {
 				found[string(f.Key)] = f.SecondsOver()
 				if got := f.Peak.WCU.Value; f.SecondsOver() > 0 && got != highest[string(f.Key)] {
 					t.Errorf("file %d: the highest second of %s has %v, found %v", seed, f.Key, highest[string(f.Key)], got)

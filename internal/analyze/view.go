@@ -8,6 +8,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/cli/terminal"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
@@ -183,7 +184,7 @@ func (r *Result) wholeTables(name string) (all []wholeTable) {
 
 // incidentsOf returns the incidents with findings of a table or index, the worst first.
 func (r *Result) incidentsOf(target detect.Target) (all []wholeIncident) {
-	groups := detect.Roots(r.Findings)
+	groups := casebook.Roots(r.Findings)
 	for i := range r.Incidents {
 		in := wholeIncident{Incident: &r.Incidents[i].Incident}
 		for _, g := range groups {
@@ -223,7 +224,7 @@ func (w *wholeTable) write(p *page, verbose bool) {
 		}
 		shown := dropAlike(in.findings)
 		for _, f := range shown {
-			p.paragraph(6, "      ", fmt.Sprintf("%s %s: %s", f.Kind, subject(f), wording.LoadOfLimit(f)))
+			p.paragraph(6, "      ", fmt.Sprintf("%s %s: %s", f.Case, subject(f), wording.LoadOfLimit(f)))
 		}
 		if more := len(in.findings) - len(shown); more > 0 {
 			p.line("      and %s like these", wording.Count(int64(more)))

@@ -12,6 +12,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/cli/terminal"
 	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/internal/say"
@@ -44,7 +45,7 @@ func (r *Result) report() *report.Report {
 	}
 	return report.OfFiles(report.Found{
 		Files: report.Files{Samples: r.Samples.Good, Bad: r.Samples.Bad, Unjudged: say.IntakeFailure(&r.Samples), Notes: r.notes()}, Made: time.Now(),
-		Incidents: detect.Incidents(r.Findings), Findings: r.Findings, Tables: r.Tables, Partitions: claimed, Gaps: r.Gaps,
+		Incidents: casebook.Incidents(r.Findings), Findings: r.Findings, Tables: r.Tables, Partitions: claimed, Gaps: r.Gaps,
 	})
 }
 
@@ -205,12 +206,12 @@ func was(s detect.State) string {
 
 func (r *Result) findings(display screen) string {
 	t := terminal.Table{Columns: []terminal.Column{
-		{Name: "severity"}, {Name: "state", Spare: 2}, {Name: "kind", Spare: 1}, {Name: "key", Least: 20}, {Name: "table", Least: 12},
+		{Name: "severity"}, {Name: "state", Spare: 2}, {Name: "case", Spare: 1}, {Name: "key", Least: 20}, {Name: "table", Least: 12},
 		{Name: "peak/s", Right: true}, {Name: "of limit", Right: true}, {Name: "seconds over", Right: true, Spare: 3},
 		{Name: "shards", Right: true}, {Name: "peak at", Spare: 4},
 	}}
 	rows, alike, least, more := 0, 0, false, false
-	for _, group := range detect.Roots(r.Findings) {
+	for _, group := range casebook.Roots(r.Findings) {
 		shown := dropAlike(group)
 		for i, f := range shown[:min(len(shown), display.rows-rows)] {
 			branch := ""
@@ -218,7 +219,7 @@ func (r *Result) findings(display screen) string {
 				branch = "└ " // explained by the incident's first row
 			}
 			peak, ofLimit, at := peakCells(f)
-			t.Add(severity(f.Severity, display.colours), string(f.State), string(f.Kind), branch+text.Trim(subject(f), 48), r.target(f.Target),
+			t.Add(severity(f.Severity, display.colours), string(f.State), string(f.Case), branch+text.Trim(subject(f), 48), r.target(f.Target),
 				peak, ofLimit, wording.OverSeconds(f), shardsCell(f, group[0]), at)
 			least, more = least || f.OnlyMean(), more || strings.HasPrefix(wording.OverSeconds(f), "≥")
 			rows++
@@ -246,9 +247,9 @@ func (r *Result) findings(display screen) string {
 
 // dropAlike returns the findings of an incident without repetitions of many similar ones.
 func dropAlike(group []*detect.Finding) (shown []*detect.Finding) {
-	alike := map[detect.Kind]int{}
+	alike := map[string]int{}
 	for _, f := range group {
-		if alike[f.Kind]++; alike[f.Kind] <= maxAlike {
+		if alike[f.About()]++; alike[f.About()] <= maxAlike {
 			shown = append(shown, f)
 		}
 	}
@@ -258,7 +259,7 @@ func dropAlike(group []*detect.Finding) (shown []*detect.Finding) {
 // shardsCell returns the number of key shards that carry a finding's load; empty if none
 // are advised, and for a finding about one of a key's shards.
 func shardsCell(f, root *detect.Finding) string {
-	if !f.AdvisesShards() || f != root && root.Sharding != nil {
+	if !casebook.AdvisesShards(f) || f != root && root.Sharding != nil {
 		return ""
 	}
 	return strconv.Itoa(f.Shards)

@@ -171,7 +171,7 @@ func TestAPartitionThatNobodyReads(t *testing.T) {
 		}
 		must(t, stops[1]())
 		clear(reads)
-		if got := after(40); !slices.Equal(got, []string{"p", "q", "r"}) {
+		if got := after(40); !slices.Equal(slices.Sorted(slices.Values(got)), []string{"p", "q", "r"}) {
 			t.Errorf("when the readers are gone it reports %q as unread, want all", got)
 		}
 		must(t, stops[0]())

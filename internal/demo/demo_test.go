@@ -98,14 +98,14 @@ func scene(t *testing.T, address string) string {
 }
 
 // finding returns the finding of a key, and whether there is one.
-func finding(t *testing.T, address, key string, kind detect.Kind) (detect.Finding, bool) {
+func finding(t *testing.T, address, key string, kind detect.Subject) (detect.Finding, bool) {
 	t.Helper()
 	var answer struct{ Findings []detect.Finding }
 	if err := json.Unmarshal([]byte(get(t, address+"/api/v1/findings")), &answer); err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range answer.Findings {
-		if string(f.Key) == key && f.Kind == kind {
+		if string(f.Key) == key && f.Subject == kind {
 			return f, true
 		}
 	}
@@ -142,13 +142,13 @@ func TestTheStory(t *testing.T) {
 	}
 	hasten(8 * time.Second)
 	await(t, "a page", func() bool { return scene(t, address) == "Paged" })
-	if f, ok := finding(t, address, "feed#12", detect.HotKeyWrite); !ok || f.State != detect.Resolved {
+	if f, ok := finding(t, address, "feed#12", detect.KeyWrites); !ok || f.State != detect.Resolved {
 		t.Errorf("the import of the backlog is %t, %s", ok, f.State)
 	}
 	if events := inbox(t, address); len(events) != 1 || events[0] != "firing" {
 		t.Fatalf("the inbox has %q", events)
 	}
-	hot, _ := finding(t, address, "merchant#4711", detect.HotKeyWrite)
+	hot, _ := finding(t, address, "merchant#4711", detect.KeyWrites)
 	page := get(t, address+"/demo")
 	for _, want := range []string{"<dt>Now</dt>", "/findings/" + hot.Fingerprint, "Apply "} {
 		if !strings.Contains(page, want) {
@@ -161,7 +161,7 @@ func TestTheStory(t *testing.T) {
 	await(t, "three shards are recommended", func() bool { return strings.Contains(get(t, address+"/demo"), "Apply 3 shards") })
 	// What is refused at the end of a second and served in the next one counts in the
 	// second in which the call was made, beside what a partition serves in a second.
-	hot, _ = finding(t, address, "merchant#4711", detect.HotKeyWrite)
+	hot, _ = finding(t, address, "merchant#4711", detect.KeyWrites)
 	t.Logf("utilization %.2f, consumed %.0f WCU", hot.Utilization, hot.Consumed.WCU)
 	if hot.State != detect.Firing || hot.Utilization < 1.2 || hot.Consumed.WCU > 1200 {
 		t.Errorf("the campaign's finding is %+v", hot)
@@ -173,7 +173,7 @@ func TestTheStory(t *testing.T) {
 	}
 	hasten(65 * time.Second)
 	await(t, "the first is resolved", func() bool { return len(inbox(t, address)) >= 2 })
-	if f, _ := finding(t, address, "merchant#4711", detect.HotKeyWrite); f.State != detect.Resolved {
+	if f, _ := finding(t, address, "merchant#4711", detect.KeyWrites); f.State != detect.Resolved {
 		t.Errorf("the campaign's finding is %s", f.State)
 	}
 	await(t, "the item is next", func() bool { return strings.Contains(get(t, address+"/demo"), "Next:</strong> At ") })
@@ -185,7 +185,7 @@ func TestTheStory(t *testing.T) {
 	if events := inbox(t, address); strings.Join(events, " ") != "resolved firing resolved firing" {
 		t.Errorf("the inbox has %q", events)
 	}
-	item, ok := finding(t, address, "product#1138", detect.HotKeyRead)
+	item, ok := finding(t, address, "product#1138", detect.KeyReads)
 	if !ok || item.State != detect.Resolved || item.Ground != detect.GroundItem || len(item.Advice) == 0 || item.Advice[0].Action != detect.ActionRead {
 		t.Errorf("the finding of the item is %t, %+v", ok, item)
 	}

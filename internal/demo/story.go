@@ -38,9 +38,9 @@ func factsOf(detect.Target) *detect.TableFacts {
 
 // The fingerprints of the findings that the story is about.
 var (
-	campaignFinding = detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: ordersTable}, sample.KeyString(merchantKey)).Fingerprint
-	productFinding  = detect.NewFinding(detect.HotKeyRead, detect.Target{Table: catalogTable}, sample.KeyString(productKey)).Fingerprint
-	importFinding   = detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: catalogTable}, sample.KeyString(feedKey)).Fingerprint
+	campaignFinding = detect.NewFinding(detect.KeyWrites, detect.Target{Table: ordersTable}, sample.KeyString(merchantKey)).Fingerprint
+	productFinding  = detect.NewFinding(detect.KeyReads, detect.Target{Table: catalogTable}, sample.KeyString(productKey)).Fingerprint
+	importFinding   = detect.NewFinding(detect.KeyWrites, detect.Target{Table: catalogTable}, sample.KeyString(feedKey)).Fingerprint
 )
 
 // Run goes on with the story as things happen, until ctx ends.

@@ -19,7 +19,7 @@ func Continue(found, stored *detect.Finding, settled int64) detect.Finding {
 	case !isSame:
 		return *found
 	case found.LastSeen.Before(stored.LastSeen):
-		if found.State == detect.Resolved && (endsEarly(stored.Kind) || IsLost(stored, settled)) {
+		if found.State == detect.Resolved && (endsEarly(stored.Subject) || IsLost(stored, settled)) {
 			return end(stored)
 		}
 		return *stored
@@ -31,10 +31,10 @@ func Continue(found, stored *detect.Finding, settled int64) detect.Finding {
 	return *found
 }
 
-// endsEarly reports whether the board may end a finding of a kind before the newest second
+// endsEarly reports whether the board may end a finding of a subject before the newest second
 // that is stored of it. A judge that has forgotten some keys can count one more to the
 // finding about several that the next judge, which replays them, knows as another one's.
-func endsEarly(k detect.Kind) bool { return !k.OfKey() && !k.OfTable() && !k.OfPipeline() }
+func endsEarly(s detect.Subject) bool { return !s.IsWatched() && !s.OfPipeline() }
 
 // isLess reports whether a replayed finding has not come as far as the stored one.
 func isLess(found, stored *detect.Finding) bool {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 )
 
 // Evidence is what the findings of an incident prove at one moment.
@@ -23,31 +24,31 @@ type Evidence struct {
 // gather returns what findings of one moment, one or more, prove of the incident that they
 // belong to. before is the stored incident.
 //
-// An incident that fires keeps its root and cause until another cause has held for a minute
+// An incident that fires keeps its root and case until another case has held for a minute
 // of harm, or the root is over.
 func gather(id string, found []*detect.Finding, before *detect.Incident) Evidence {
 	all := found
 	if open := slices.DeleteFunc(slices.Clone(found), isOver); len(open) > 0 {
 		found = open // one that is over, perhaps of an earlier life, makes the others no worse
 	}
-	detect.SortByRoot(found)
+	casebook.SortByRoot(found)
 	harmful := slices.MaxFunc(found, func(a, b *detect.Finding) int { return a.LastSeen.Compare(b.LastSeen) }).LastSeen
 	root, turn := found[0], (*detect.Turn)(nil)
-	cause := detect.CauseOf(root)
-	if before.State == detect.Firing && before.Cause != cause {
+	cause := casebook.Form(casebook.Of(root))
+	if before.State == detect.Firing && casebook.Form(before.Case) != cause {
 		turn = turnOf(before.Turn, string(cause), harmful)
 		known := slices.IndexFunc(all, func(f *detect.Finding) bool { return f.Fingerprint == before.Root })
 		if known >= 0 && (!isHarm(root) || isHarm(all[known])) && harmful.Sub(turn.Since) < settle {
-			root, cause = all[known], before.Cause
+			root = all[known]
 		} else {
 			turn = nil
 		}
 	}
-	e := Evidence{Incident: detect.NewIncident(id, cause, root, found)}
+	e := Evidence{Incident: casebook.NewIncident(id, root, found)}
 	e.Turn = turn
 	for _, f := range found {
 		e.Harm = e.Harm || isHarm(f)
-		if !f.Kind.OfKey() || f.State == detect.Pending {
+		if !f.Subject.OfKey() || f.State == detect.Pending {
 			continue
 		}
 		if e.OfKeys = true; detect.Rank(f.Lasting) > detect.Rank(e.Lasting) {
@@ -66,7 +67,7 @@ func lastsTogether(found []*detect.Finding, newest int64) (lasting detect.Severi
 	first := newest - detect.HarmOf + 1
 	var recent []*detect.Finding
 	for _, f := range found {
-		if f.Kind.OfKey() && f.LastSeen.Unix() >= first {
+		if f.Subject.OfKey() && f.LastSeen.Unix() >= first {
 			recent = append(recent, f)
 			lasting = detect.WorstSeverity(lasting, f.Severity)
 		}
@@ -84,7 +85,7 @@ func lastsTogether(found []*detect.Finding, newest int64) (lasting detect.Severi
 
 // isHarm reports whether a finding fires, or may yet fire by itself.
 func isHarm(f *detect.Finding) bool {
-	return f.State == detect.Firing || f.State == detect.Pending && (f.Kind.OfKey() || f.Kind.OfTable())
+	return f.State == detect.Firing || f.State == detect.Pending && f.Subject.IsWatched()
 }
 
 func isOver(f *detect.Finding) bool { return f.State == detect.Resolved }

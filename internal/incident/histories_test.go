@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/incident"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -99,7 +100,7 @@ func newHistory(seed uint64) *history {
 	h.policy.For = time.Duration(h.random.IntN(3)) * 10 * time.Second
 	h.policy.KeepFiring = time.Duration(h.random.IntN(3)) * time.Minute
 	for n := range 3 {
-		f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString(fmt.Sprint("key-", n)))
+		f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "orders"}, sample.KeyString(fmt.Sprint("key-", n)))
 		f.State = detect.Resolved
 		h.keys = append(h.keys, &key{finding: f, harmedAt: -1000})
 	}
@@ -248,7 +249,7 @@ func (h *history) found() []detect.Finding {
 	for _, k := range h.keys {
 		if f := k.finding; !f.LastSeen.IsZero() {
 			if h.grouped {
-				f.BelongTo(detect.CauseMovingHotSpot, "")
+				f.BelongTo(casebook.MovingSpot, "")
 			}
 			all = append(all, f)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 )
 
 // Input is everything beside the stored incident that decides its next step.
@@ -136,7 +137,7 @@ func (m *machine) provenSeverity() detect.Severity {
 
 // waitsForHarm reports whether only lasting harm makes the incident fire.
 func (m *machine) waitsForHarm() bool {
-	return m.Evidence.OfKeys && m.Evidence.Cause != detect.CausePipeline && m.Policy.LifecycleOf(m.Evidence.Severity).OnHarm
+	return m.Evidence.OfKeys && !m.Evidence.Subject.IsBlind() && m.Policy.LifecycleOf(m.Evidence.Severity).OnHarm
 }
 
 func (m *machine) nextState() detect.State {
@@ -156,7 +157,7 @@ func (m *machine) nextState() detect.State {
 // fires reports whether a pending incident begins to fire. What makes an incident of
 // Keyheat's own pipeline has waited already, and a gap has no length.
 func (m *machine) fires(l detect.Lifecycle) bool {
-	return m.Evidence.State == detect.Firing && (m.Evidence.Cause == detect.CausePipeline ||
+	return m.Evidence.State == detect.Firing && (m.Evidence.Subject.IsBlind() ||
 		!(m.waitsForHarm() && m.Evidence.Lasting == "") && m.after.LastSeen.Sub(m.after.OpenedAt) >= l.For)
 }
 
@@ -194,7 +195,7 @@ func (m *machine) tellEnd() {
 		for _, receiver := range m.before.Notified {
 			m.tell = append(m.tell, Telling{receiver, detect.EventResolved})
 		}
-		m.after.Cause, m.after.Root = m.before.Told.Cause, cmp.Or(m.before.Told.Root, m.after.Root)
+		m.after.Case, m.after.Subject, m.after.Root = m.before.Told.Case, m.before.Told.Subject, cmp.Or(m.before.Told.Root, m.after.Root)
 	}
 	m.after.Told, m.after.Notified, m.after.Turn, m.after.Claim = nil, []string{}, nil, nil
 }
@@ -228,7 +229,7 @@ func (m *machine) tellNews() {
 	for _, receiver := range m.before.Notified {
 		m.tell = append(m.tell, Telling{receiver, detect.EventUpdated})
 	}
-	m.after.Told = &detect.Told{At: m.Now, Severity: m.after.Severity, Cause: m.after.Cause, Root: m.after.Root, Undecided: m.Undecided}
+	m.after.Told = &detect.Told{At: m.Now, Severity: m.after.Severity, Case: m.after.Case, Subject: m.after.Subject, Root: m.after.Root, Undecided: m.Undecided}
 }
 
 // verdictPause is how long an incident lasts before an update has the verdict on its
@@ -250,8 +251,8 @@ func (m *machine) news() (note detect.Note, due bool) {
 		return detect.Note{Code: detect.NoteCaughtUp}, true
 	case told == nil, detect.Rank(told.Severity) < detect.Rank(m.after.Severity):
 		return detect.Note{}, true
-	case told.Cause != m.after.Cause && goesOn:
-		return detect.Note{Code: detect.NoteCause, About: string(told.Cause)}, true
+	case casebook.Form(told.Case) != casebook.Form(m.after.Case) && goesOn:
+		return detect.Note{Code: detect.NoteCause, About: string(told.Case)}, true
 	case told.Undecided && !m.Undecided && goesOn && m.after.LastSeen.Sub(m.after.OpenedAt) >= verdictPause:
 		return detect.Note{Code: detect.NoteHealingKnown}, true
 	case every > 0 && m.Now.Sub(told.At) >= every:
@@ -265,7 +266,7 @@ const stopsAfter = detect.HarmOf * time.Second
 
 // hasStopped reports whether a load is over though its findings are not yet.
 func (m *machine) hasStopped() bool {
-	return m.after.Cause != detect.CausePipeline && m.Settled.Sub(m.after.LastSeen) > stopsAfter
+	return !m.after.Subject.IsBlind() && m.Settled.Sub(m.after.LastSeen) > stopsAfter
 }
 
 // tellNew sends the beginning to receivers that are new in the settings.

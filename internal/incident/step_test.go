@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/incident"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -20,7 +21,7 @@ type look struct {
 	severity detect.Severity
 	state    detect.State
 	lasting  detect.Severity
-	cause    detect.Cause
+	cause    detect.Case
 	harmless bool // only a design is left of it
 
 	silenced, undecided bool
@@ -32,14 +33,13 @@ func (l look) evidence() *incident.Evidence {
 	if l.state == "" {
 		return nil
 	}
-	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("a"))
+	f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "orders"}, sample.KeyString("a"))
 	f.Severity, f.State, f.FirstSeen, f.LastSeen = l.severity, l.state, began, began.Add(time.Duration(l.at-l.seen)*time.Second)
-	cause := l.cause
-	if cause == "" {
-		cause = detect.CauseHotKey
+	if l.cause != "" {
+		f.Case, f.Subject = l.cause, casebook.SubjectOf(l.cause)
 	}
 	return &incident.Evidence{
-		Incident: detect.NewIncident("i", cause, &f, []*detect.Finding{&f}), Lasting: l.lasting, OfKeys: l.state != detect.Pending, Harm: !l.harmless && l.state != detect.Resolved,
+		Incident: casebook.NewIncident("i", &f, []*detect.Finding{&f}), Lasting: l.lasting, OfKeys: l.state != detect.Pending, Harm: !l.harmless && l.state != detect.Resolved,
 	}
 }
 
@@ -89,7 +89,7 @@ func TestSteps(t *testing.T) {
 		"a flood holds the end back":           {nil, join(hot(0, 30, fires), []look{with(over, func(l *look) { l.at, l.full = 100, true }), {at: 110, full: true}, {at: 120}}), "0 a firing, 120 a resolved: resolved"},
 		"what nobody knows of ends in a flood": {nil, []look{with(fires, func(l *look) { l.full = true }), {at: 100, full: true}}, ": resolved"},
 		"a new receiver is told alone":         {nil, join(hot(0, 20, fires), hot(20, 40, with(fires, func(l *look) { l.more = true }))), "0 a firing, 20 b firing: firing"},
-		"another cause is told":                {nil, join(hot(0, 20, fires), hot(20, 40, with(fires, func(l *look) { l.cause = detect.CauseMovingHotSpot }))), "0 a firing, 20 a updated: firing"},
+		"another cause is told":                {nil, join(hot(0, 20, fires), hot(20, 40, with(fires, func(l *look) { l.cause = casebook.MovingSpot }))), "0 a firing, 20 a updated: firing"},
 		"that it heals is told":                {nil, join(hot(0, 40, with(fires, func(l *look) { l.undecided = true })), hot(40, 60, fires)), "0 a firing, 40 a updated: firing"},
 		"it is repeated":                       {func(p *detect.Policy) { p.Repeat = time.Minute }, hot(0, 130, fires), "0 a firing, 60 a updated, 120 a updated: firing"},
 	} {
@@ -139,7 +139,7 @@ func (l look) input(policy detect.Policy, before *detect.Incident) incident.Inpu
 func TestContinue(t *testing.T) {
 	t.Parallel()
 	finding := func(state detect.State, severity detect.Severity, from, to int) *detect.Finding {
-		f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("a"))
+		f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "orders"}, sample.KeyString("a"))
 		f.State, f.Severity = state, severity
 		f.FirstSeen, f.LastSeen = began.Add(time.Duration(from)*time.Second), began.Add(time.Duration(to)*time.Second)
 		return &f
@@ -200,7 +200,7 @@ func TestFilters(t *testing.T) {
 func TestAnEndedFindingMakesANewLifeNoWorse(t *testing.T) {
 	t.Parallel()
 	finding := func(key string, state detect.State, severity detect.Severity, from, to int) *detect.Finding {
-		f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString(key))
+		f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "orders"}, sample.KeyString(key))
 		f.State, f.Severity, f.Incident = state, severity, "i"
 		f.FirstSeen, f.LastSeen = began.Add(time.Duration(from)*time.Second), began.Add(time.Duration(to)*time.Second)
 		return &f

@@ -34,7 +34,7 @@ func TestAClockAheadBlindsNobody(t *testing.T) {
 				p.ahead.Store(int64(120 * time.Second))
 				producers.commit(115, hot("late", 1800, 60, 110)...)
 				j.quiet(t)
-				found, err := s.Findings(t.Context(), store.FindingQuery{Kind: string(detect.HotKeyWrite)})
+				found, err := s.Findings(t.Context(), store.FindingQuery{Subject: string(detect.KeyWrites)})
 				must(t, err)
 				if len(found) != 1 || found[0].Key != "late" || found[0].State != string(detect.Firing) {
 					t.Fatalf("found %+v, want the hot key firing", found)
@@ -42,7 +42,7 @@ func TestAClockAheadBlindsNobody(t *testing.T) {
 				p.ahead.Store(int64(300 * time.Second))
 				producers.commit(295, hot("quiet", 5, 110, 290)...)
 				j.quiet(t)
-				found, err = s.Findings(t.Context(), store.FindingQuery{Kind: string(detect.HotKeyWrite)})
+				found, err = s.Findings(t.Context(), store.FindingQuery{Subject: string(detect.KeyWrites)})
 				must(t, err)
 				if len(found) != 1 || found[0].State != string(detect.Resolved) {
 					t.Errorf("three minutes later there is %+v, want it resolved", found)
@@ -78,7 +78,7 @@ func TestFullMemoryClosesNoFutureSecond(t *testing.T) {
 		p.ahead.Store(int64(time.Minute))
 		producers.commit(55, hot("late", 1800, 10, 50)...)
 		j.quiet(t)
-		found, err := s.Findings(t.Context(), store.FindingQuery{Kind: string(detect.HotKeyWrite), State: string(detect.Firing)})
+		found, err := s.Findings(t.Context(), store.FindingQuery{Subject: string(detect.KeyWrites), State: string(detect.Firing)})
 		must(t, err)
 		if len(found) != 1 || found[0].Key != "late" {
 			t.Errorf("found %+v, want the hot key firing", found)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -43,7 +44,7 @@ func TestShardsPageOnce(t *testing.T) {
 	c.commit(3, all...)
 	j.quiet(t)
 	incidents := openIncidents(t, s)
-	if len(incidents) != 1 || incidents[0].Cause != string(detect.CauseShardedKey) || len(incidents[0].Findings) != 301 {
+	if len(incidents) != 1 || incidents[0].Case != string(casebook.TooFewShards) || len(incidents[0].Findings) != 301 {
 		t.Fatalf("%d incidents, the first %+v", len(incidents), incidents)
 	}
 	equal(t, "notified", len(left(t, s).Notified), 1)
@@ -71,7 +72,7 @@ func TestMinutesPageOnce(t *testing.T) {
 			}
 		}
 		incidents := openIncidents(t, s)
-		if len(incidents) != 1 || incidents[0].Cause != string(detect.CauseRollingKey) || len(incidents[0].Findings) < 5 {
+		if len(incidents) != 1 || incidents[0].Case != string(casebook.TimeKey) || len(incidents[0].Findings) < 5 {
 			t.Fatalf("incidents %+v", incidents)
 		}
 		equal(t, "pages", firings(left(t, s)), 1)
@@ -94,7 +95,7 @@ func TestASortedImportPagesOnce(t *testing.T) {
 			j.quiet(t)
 		}
 		incidents := openIncidents(t, s)
-		if len(incidents) != 1 || incidents[0].Cause != string(detect.CauseMovingHotSpot) || len(incidents[0].Findings) < 30 {
+		if len(incidents) != 1 || incidents[0].Case != string(casebook.MovingSpot) || len(incidents[0].Findings) < 30 {
 			t.Fatalf("incidents %+v", incidents)
 		}
 		equal(t, "pages", firings(left(t, s)), 1)
@@ -107,9 +108,9 @@ func TestASortedImportPagesOnce(t *testing.T) {
 	})
 }
 
-// TestACauseHoldsBeforeItTakesOver has two keys with all load of a table that had one hot key:
-// for eight seconds again and again, which changes nothing, and then for good.
-func TestACauseHoldsBeforeItTakesOver(t *testing.T) {
+// TestASecondKeyJoinsTheIncident has two keys with all load of a table that had one hot key: for
+// eight seconds again and again, and then for good. The first key's incident goes on.
+func TestASecondKeyJoinsTheIncident(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *store.Store) {
 		c := collect(t, s, "a", 0, begin())
@@ -131,26 +132,27 @@ func TestACauseHoldsBeforeItTakesOver(t *testing.T) {
 				j.quiet(t)
 			}
 		}
-		fires := func(when string, want detect.Cause) {
+		// fires holds that the first key's incident is the only one that fires.
+		fires := func(when string) {
 			t.Helper()
-			var causes []string
+			var firing []string
 			for _, i := range openIncidents(t, s) {
 				if i.State == string(detect.Firing) {
-					causes = append(causes, i.Cause)
+					firing = append(firing, i.ID)
 				}
 			}
-			equal(t, when, causes, []string{string(want)})
+			equal(t, when, firing, []string{detect.IncidentID(casebook.HotKey, detect.Target{Table: table}, "S:a")})
 		}
 		pour(12, false, "a")
 		for range 3 {
 			pour(8, true, "a", "b")
-			fires("after eight seconds of two keys", detect.CauseHotKey)
+			fires("after eight seconds of two keys")
 			pour(8, false, "a")
-			fires("after eight seconds of one key", detect.CauseHotKey)
+			fires("after eight seconds of one key")
 		}
 		equal(t, "pages", firings(left(t, s)), 1)
 		pour(90, true, "a", "b")
-		fires("after a minute and a half of two keys", detect.CauseFewValues)
+		fires("after a minute and a half of two keys")
 		equal(t, "pages in all", firings(left(t, s)), 1)
 	})
 }

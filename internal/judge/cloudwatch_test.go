@@ -2,6 +2,7 @@ package judge_test
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/corroboration"
 	"github.com/keyheat/keyheat/internal/judge"
+	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -50,14 +52,14 @@ func says(t *testing.T, s *store.Store, start time.Time, minutes int, consumed f
 }
 
 // found returns the findings of a kind, as they are stored.
-func found(t *testing.T, s *store.Store, kind detect.Kind) (all []detect.Finding) {
+func found(t *testing.T, s *store.Store, kind any) (all []detect.Finding) {
 	t.Helper()
 	rows, err := s.Findings(t.Context(), store.FindingQuery{Limit: 100})
 	must(t, err)
 	for _, row := range rows {
 		f, err := detect.ReadFinding(row.Document)
 		must(t, err)
-		if f.Kind == kind {
+		if scenario.IsAbout(&f, kind) {
 			all = append(all, f)
 		}
 	}
@@ -90,21 +92,21 @@ func TestCloudWatchConfirms(t *testing.T) {
 		j := run(t, watching(), &probe{Store: s})
 		c.commit(30, hot("hot", 1200, 0, 30)...)
 		j.quiet(t)
-		if f := found(t, s, detect.HotKeyWrite); len(f) != 1 || f[0].CloudWatch != nil {
+		if f := found(t, s, detect.KeyWrites); len(f) != 1 || f[0].CloudWatch != nil {
 			t.Fatalf("before CloudWatch is read there are %+v", f)
 		}
 		says(t, s, start, 2, 36_000, corroboration.WriteKeyRangeThrottles, 70)
 		j.quiet(t)
-		confirmed := found(t, s, detect.HotKeyWrite)[0]
+		confirmed := found(t, s, detect.KeyWrites)[0]
 		if w := confirmed.CloudWatch; w == nil || w.Verdict != detect.CloudWatchConfirms || w.Throttles[corroboration.WriteKeyRangeThrottles] != 70 {
 			t.Errorf("the finding has %+v", w)
 		}
-		if f := found(t, s, detect.HotPartition); len(f) != 0 {
+		if f := found(t, s, detect.SubjectPartition); len(f) != 0 {
 			t.Errorf("beside the key that fills the partition there is %+v", f)
 		}
 		must(t, s.PutCloudWatch(t.Context(), store.CloudWatchRead{Target: orders, State: string(corroboration.Failed), Message: "no route"}, nil))
 		j.quiet(t)
-		equal(t, "the verdict while CloudWatch is away", found(t, s, detect.HotKeyWrite)[0].CloudWatch.Verdict, detect.CloudWatchConfirms)
+		equal(t, "the verdict while CloudWatch is away", found(t, s, detect.KeyWrites)[0].CloudWatch.Verdict, detect.CloudWatchConfirms)
 		equal(t, "notifications", pages(t, s), "firing")
 	})
 }
@@ -120,7 +122,7 @@ func TestUnconfirmedIsHeld(t *testing.T) {
 		j := run(t, watchingUnder(func(p *detect.Policy) { p.HoldUnconfirmed = true }), &probe{Store: s})
 		c.commit(30, hot("hot", 1200, 0, 30)...)
 		j.quiet(t)
-		held := found(t, s, detect.HotKeyWrite)[0]
+		held := found(t, s, detect.KeyWrites)[0]
 		if held.State != detect.Pending || held.CloudWatch.Verdict != detect.CloudWatchQuiet || pages(t, s) != "" {
 			t.Errorf("not throttled, it is %s, by CloudWatch %s, with notifications %q", held.State, held.CloudWatch.Verdict, pages(t, s))
 		}
@@ -141,7 +143,7 @@ func TestCloudWatchAlone(t *testing.T) {
 		c.commit(30, hot("cool", 5, 0, 30)...)
 		says(t, s, start, 3, 36_000, corroboration.ReadKeyRangeThrottles, 70)
 		j.quiet(t)
-		open := incidentWith(t, s, detect.CauseHotPartition)
+		open := incidentWith(t, s, detect.SubjectPartition)
 		if open.State != detect.Firing || open.Quality.Source != detect.SourceMinutes {
 			t.Fatalf("the incident is %+v", open)
 		}
@@ -150,25 +152,30 @@ func TestCloudWatchAlone(t *testing.T) {
 		j.stop()
 		j = run(t, watching(), &probe{Store: s})
 		j.quiet(t)
-		equal(t, "after an outage and a restart", incidentWith(t, s, detect.CauseHotPartition).State, detect.Firing)
+		equal(t, "after an outage and a restart", incidentWith(t, s, detect.SubjectPartition).State, detect.Firing)
 		equal(t, "notifications", pages(t, s), "firing")
 
 		must(t, s.PutCloudWatch(t.Context(), store.CloudWatchRead{Target: orders, State: string(corroboration.Read), Through: start.Add(20 * time.Minute)}, nil))
 		j.quiet(t)
-		equal(t, "when it is over", incidentWith(t, s, detect.CauseHotPartition).State, detect.Resolved)
+		equal(t, "when it is over", incidentWith(t, s, detect.SubjectPartition).State, detect.Resolved)
 		equal(t, "notifications", pages(t, s), "firing resolved")
 	})
 }
 
 // validFinding holds the stored finding of a kind to the published schema.
-func validFinding(t *testing.T, s *store.Store, kind detect.Kind) {
+func validFinding(t *testing.T, s *store.Store, kind any) {
 	t.Helper()
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat()
 	schema, err := compiler.Compile("../../docs/findings.schema.json#/$defs/finding")
 	must(t, err)
-	rows, err := s.Findings(t.Context(), store.FindingQuery{Kind: string(kind)})
+	rows, err := s.Findings(t.Context(), store.FindingQuery{Limit: 100})
 	must(t, err)
+	rows = slices.DeleteFunc(rows, func(row store.Finding) bool {
+		f, err := detect.ReadFinding(row.Document)
+		must(t, err)
+		return !scenario.IsAbout(&f, kind)
+	})
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(rows[0].Document))
 	must(t, err)
 	must(t, schema.Validate(document))
@@ -186,11 +193,11 @@ func TestOperations(t *testing.T) {
 		j.quiet(t)
 		says(t, s, start, 2, 36_000, corroboration.ThrottledMetric(sample.UpdateItem).Metric(), 12_340)
 		j.quiet(t)
-		w := found(t, s, detect.HotKeyWrite)[0].CloudWatch
+		w := found(t, s, detect.KeyWrites)[0].CloudWatch
 		if w == nil || len(w.Operations) != 1 || *w.Operations[0].Throttled != 12_340 || w.Operations[0].Latency != nil {
 			t.Errorf("the finding has %+v", w)
 		}
-		validFinding(t, s, detect.HotKeyWrite)
+		validFinding(t, s, detect.KeyWrites)
 	})
 }
 
@@ -207,7 +214,7 @@ func TestScaledByCoverage(t *testing.T) {
 			j.quiet(t)
 			says(t, s, start, 20, 120_000, "", 0) // of which the samples show 72,000
 			j.quiet(t)
-			said := found(t, s, detect.HotKeyWrite)[0].CloudWatch
+			said := found(t, s, detect.KeyWrites)[0].CloudWatch
 			switch {
 			case said == nil || said.Coverage == nil:
 				t.Errorf("the finding has %+v", said)

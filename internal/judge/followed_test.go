@@ -45,7 +45,7 @@ func TestMemoryOfFollowedKeys(t *testing.T) {
 		for _, row := range p.Findings {
 			f, err := detect.ReadFinding(row.Document)
 			must(t, err)
-			if f.Kind == detect.HotKeyWrite && f.Severity == detect.Critical {
+			if f.Subject == detect.KeyWrites && f.Severity == detect.Critical {
 				hottest[f.Fingerprint] = f
 			}
 		}

@@ -37,7 +37,7 @@ func newFoundMeasures(s *daemon.MetricSet) foundMeasures {
 		return s.GaugeVec(name, help, append([]string{"account", "region", "table", "index"}, more...)...)
 	}
 	return foundMeasures{
-		incidents:  s.GaugeVec("incidents", "Open incidents, by state, severity and cause.", "state", "severity", "cause"),
+		incidents:  s.GaugeVec("incidents", "Open incidents, by state, severity and case.", "state", "severity", "case"),
 		hottest:    table("hottest_key_ratio", "Highest second of any key in the newest minute, as a share of a partition's limit."),
 		refused:    table("refused_ratio", "Share of requests that DynamoDB throttled in the newest minute."),
 		coverage:   table("coverage_ratio", "Share of the load in CloudWatch that the samples show, by dimension (write or read).", "dimension"),
@@ -50,7 +50,7 @@ func newFoundMeasures(s *daemon.MetricSet) foundMeasures {
 func (m *foundMeasures) count(all []store.IncidentCount) {
 	m.incidents.Reset()
 	for _, c := range all {
-		m.incidents.WithLabelValues(c.State, c.Severity, c.Cause).Set(float64(c.Incidents))
+		m.incidents.WithLabelValues(c.State, c.Severity, c.Case).Set(float64(c.Incidents))
 	}
 }
 

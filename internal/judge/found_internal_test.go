@@ -74,7 +74,7 @@ func TestFoundMetrics(t *testing.T) {
 	}
 	see("unmeasured_tables{} 0")
 
-	m.count([]store.IncidentCount{{State: "firing", Severity: "critical", Cause: "hot_key", Incidents: 2}})
+	m.count([]store.IncidentCount{{State: "firing", Severity: "critical", Case: "hot_key", Incidents: 2}})
 	if err := m.measure([]store.Rollup{
 		newRollup(t, "orders", noon, 1_500_000, 25), newRollup(t, "orders", noon.Add(-time.Minute), 9_000_000, 0), // the older minute is late
 		{Level: int64(rollup.TenSeconds), Target: sample.Target{Table: "others"}},

@@ -113,9 +113,9 @@ func heal(t *testing.T, s *store.Store, start time.Time, refused, seconds int, r
 	for _, row := range rows {
 		f, err := detect.ReadFinding(row.Document)
 		must(t, err)
-		if f.Kind == detect.HotKeyWrite && f.State == detect.Resolved && f.Healed != nil {
+		if f.Subject == detect.KeyWrites && f.State == detect.Resolved && f.Healed != nil {
 			e.healed, e.first = append(e.healed, f.Healed.Since), append(e.first, f.FirstSeen)
-		} else if f.Kind == detect.HotKeyWrite {
+		} else if f.Subject == detect.KeyWrites {
 			t.Errorf("%s since %s: healed %+v", f.State, f.FirstSeen, f.Healed)
 		}
 	}

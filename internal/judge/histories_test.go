@@ -157,7 +157,7 @@ func (h *history) receive(_ http.ResponseWriter, q *http.Request) {
 		h.t.Errorf("%s: %s of %s at revision %d follows on %+v", name, m.Event, i.ID, i.Revision, before)
 	}
 	in.incidents[i.ID] = knowledge{m.Event, i.Revision}
-	h.log = append(h.log, fmt.Sprintf("  %s: %s %s %s, revision %d", name, m.Event, i.Cause, i.ID[:4], i.Revision))
+	h.log = append(h.log, fmt.Sprintf("  %s: %s %s %s, revision %d", name, m.Event, i.Case, i.ID[:4], i.Revision))
 }
 
 func (k knowledge) fires() bool { return k.event != "" && k.event != "resolved" }
@@ -345,7 +345,7 @@ func (h *history) isTrue() {
 		}
 		for id, i := range firing {
 			if (name == onEach || i.Severity == detect.Critical) && !in.incidents[id].fires() {
-				h.t.Errorf("second %d: %s does not know that %s of %s fires: %+v", h.second, name, id, i.Cause, in.incidents[id])
+				h.t.Errorf("second %d: %s does not know that %s of %s fires: %+v", h.second, name, id, i.Case, in.incidents[id])
 			}
 		}
 	}
@@ -356,7 +356,7 @@ func (h *history) findings(id string) (all []string) {
 	rows, err := h.store.IncidentFindings(h.t.Context(), []string{id}, 100)
 	must(h.t, err)
 	for _, f := range rows {
-		all = append(all, fmt.Sprintf("%s %s %s until %d, root %s", f.State, f.Kind, f.Key, int(f.LastSeen.Sub(h.w.start).Seconds()), f.Incident))
+		all = append(all, fmt.Sprintf("%s %s %s until %d, root %s", f.State, f.Case, f.Key, int(f.LastSeen.Sub(h.w.start).Seconds()), f.Incident))
 	}
 	return all
 }

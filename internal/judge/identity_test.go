@@ -43,7 +43,7 @@ func chain(t *testing.T, s *store.Store) (told []string) {
 // incidents are the stored ones of hot keys, with a check of what refers to them.
 func incidents(t *testing.T, s *store.Store) (all []detect.Incident) {
 	t.Helper()
-	rows, err := s.Incidents(t.Context(), store.IncidentQuery{Cause: string(detect.CauseHotKey)})
+	rows, err := s.Incidents(t.Context(), store.IncidentQuery{Subject: string(detect.KeyWrites)})
 	must(t, err)
 	for _, row := range rows {
 		var i detect.Incident

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -23,7 +24,7 @@ func TestEachFindingIsAnIncident(t *testing.T) {
 		c.commit(3, hot("hot", 1200, 0, 3)...)
 		j.quiet(t)
 		open := incident(t, s)
-		if open.Cause != detect.CauseHotKey || open.State != detect.Firing || open.Severity != detect.Critical || open.Table != table ||
+		if open.Case != casebook.HotKey || open.State != detect.Firing || open.Severity != detect.Critical || open.Table != table ||
 			!open.OpenedAt.Equal(start) || open.FiredAt == nil || open.ResolvedAt != nil || open.Revision != 1 {
 			t.Errorf("while it fires the incident is %+v", open)
 		}
@@ -111,13 +112,13 @@ func TestANewReceiverIsToldOfWhatFires(t *testing.T) {
 // incident is the only stored one of the hot key.
 func incident(t *testing.T, s *store.Store) detect.Incident {
 	t.Helper()
-	return incidentWith(t, s, detect.CauseHotKey)
+	return incidentWith(t, s, detect.KeyWrites)
 }
 
-// incidentWith returns the only incident with a cause.
-func incidentWith(t *testing.T, s *store.Store, cause detect.Cause) detect.Incident {
+// incidentWith returns the only incident about a subject.
+func incidentWith(t *testing.T, s *store.Store, subject detect.Subject) detect.Incident {
 	t.Helper()
-	rows, err := s.Incidents(t.Context(), store.IncidentQuery{Cause: string(cause)})
+	rows, err := s.Incidents(t.Context(), store.IncidentQuery{Subject: string(subject)})
 	must(t, err)
 	if len(rows) != 1 {
 		t.Fatalf("%d incidents, want 1", len(rows))

@@ -158,7 +158,7 @@ func TestATransitionTellsTheSecondsBeforeIt(t *testing.T) {
 	config := quick()
 	config.Policy = func(detect.Target) detect.Policy {
 		p := detect.DefaultPolicy()
-		p.RunbookURL = "https://wiki.example.com/{kind}"
+		p.RunbookURL = "https://wiki.example.com/{case}"
 		return p
 	}
 	j := run(t, config, &probe{Store: s})
@@ -187,7 +187,7 @@ func TestATransitionTellsTheSecondsBeforeIt(t *testing.T) {
 	for _, p := range all {
 		var i detect.Incident
 		must(t, json.Unmarshal(p.Incident, &i))
-		equal(t, "the runbook", i.RunbookURL, "https://wiki.example.com/hot_key_write")
+		equal(t, "the runbook", i.RunbookURL, "https://wiki.example.com/hot_key")
 	}
 }
 
@@ -504,7 +504,7 @@ func TestADeletedDeltaIsNotWaitedFor(t *testing.T) {
 	must(t, db.Close())
 	await(t, func() bool { return len(j.Ready()) == 0 })
 	j.quiet(t)
-	found, err := s.Findings(t.Context(), store.FindingQuery{Kind: string(detect.HotKeyWrite)})
+	found, err := s.Findings(t.Context(), store.FindingQuery{Subject: string(detect.KeyWrites)})
 	must(t, err)
 	if !slices.ContainsFunc(found, func(f store.Finding) bool { return f.Key == "second" }) {
 		t.Errorf("found %+v, want what came behind the deleted delta too", found)

@@ -123,7 +123,7 @@ func TestRefusalsPage(t *testing.T) {
 			for _, n := range slices.Backward(rows) {
 				var of struct{ Finding detect.Finding }
 				must(t, json.Unmarshal(n.Payload, &of))
-				if of.Finding.Kind == detect.HotKeyWrite {
+				if of.Finding.Subject == detect.KeyWrites {
 					hot = append(hot, n.Event)
 				}
 			}
@@ -156,7 +156,7 @@ func TestFlappingPagesOnce(t *testing.T) {
 		j.quiet(t)
 		equal(t, "while it flaps", events(t, s), []string{"firing"})
 		stored := func() store.Incident {
-			rows, err := s.Incidents(t.Context(), store.IncidentQuery{Cause: string(detect.CauseHotKey)})
+			rows, err := s.Incidents(t.Context(), store.IncidentQuery{Subject: string(detect.KeyWrites)})
 			must(t, err)
 			equal(t, "incidents", len(rows), 1)
 			return rows[0]

@@ -138,7 +138,7 @@ func TestAFloodOfTablesDisplacesNoView(t *testing.T) {
 	s := newState(verdict.Options{MaxKeys: 1000, Tables: 4})
 	hour := time.Now().Truncate(time.Hour).Unix()
 	must(t, s.Restore([]detect.Finding{{
-		Kind: detect.HotKeyWrite, Fingerprint: "f", State: detect.Firing, KeyRef: detect.KeyRef{Target: sample.Target{Table: "harmed"}, KeyType: "S", Key: "k"},
+		Subject: detect.KeyWrites, Fingerprint: "f", State: detect.Firing, KeyRef: detect.KeyRef{Target: sample.Target{Table: "harmed"}, KeyType: "S", Key: "k"},
 		FirstSeen: time.Unix(hour, 0), LastSeen: time.Unix(hour, 0),
 	}}, nil))
 	seq := int64(0)

@@ -8,6 +8,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/pipeline"
 	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/sample"
@@ -22,11 +23,11 @@ func watchful() judge.Config {
 	return c
 }
 
-// pipelineFinding returns the finding of a kind about Keyheat itself; none when nothing
+// pipelineFinding returns the finding with a case about Keyheat itself; none when nothing
 // is stored of it.
-func pipelineFinding(t *testing.T, s *store.Store, k detect.Kind) (f detect.Finding, has bool) {
+func pipelineFinding(t *testing.T, s *store.Store, c detect.Case) (f detect.Finding, has bool) {
 	t.Helper()
-	rows, err := s.Findings(t.Context(), store.FindingQuery{Kind: string(k)})
+	rows, err := s.Findings(t.Context(), store.FindingQuery{Case: string(c)})
 	must(t, err)
 	if len(rows) == 0 {
 		return f, false
@@ -44,23 +45,23 @@ func TestCollectionThatStopsIsAnIncident(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		is := func(want detect.State) func() bool {
 			return func() bool {
-				f, has := pipelineFinding(t, s, detect.CollectionStopped)
+				f, has := pipelineFinding(t, s, casebook.CollectionStopped)
 				return has && f.State == want
 			}
 		}
 		j := run(t, watchful(), &probe{Store: s})
 		j.quiet(t)
-		if _, has := pipelineFinding(t, s, detect.CollectionStopped); has {
+		if _, has := pipelineFinding(t, s, casebook.CollectionStopped); has {
 			t.Error("there is a finding before there ever was a collector")
 		}
 		must(t, s.StartWriter(t.Context(), store.Writer{ID: "a", Host: "host-1", Started: time.Now()}))
 		j.quiet(t)
-		if _, has := pipelineFinding(t, s, detect.CollectionStopped); has {
+		if _, has := pipelineFinding(t, s, casebook.CollectionStopped); has {
 			t.Error("there is a finding while a collector runs")
 		}
 		must(t, s.StopWriter(t.Context(), "a"))
 		await(t, is(detect.Firing))
-		open := incidentWith(t, s, detect.CausePipeline)
+		open := incidentWith(t, s, detect.SubjectPipeline)
 		if open.State != detect.Firing || open.Severity != detect.Critical || open.Target != (detect.Target{}) || len(open.Notified) != 1 {
 			t.Errorf("the incident is %+v", open)
 		}
@@ -79,7 +80,7 @@ func TestCollectionThatStopsIsAnIncident(t *testing.T) {
 		}
 		must(t, s.ReportWriter(t.Context(), "b", store.WriterStatus{State: string(detect.CollectorRunning)}))
 		await(t, is(detect.Resolved))
-		over := incidentWith(t, s, detect.CausePipeline)
+		over := incidentWith(t, s, detect.SubjectPipeline)
 		if over.ID != open.ID || over.State != detect.Resolved || over.Root != open.Root {
 			t.Errorf("the incident is %+v, was %+v", over, open)
 		}
@@ -109,15 +110,15 @@ func TestThePipelinesHealthIsOfFindingsForm(t *testing.T) {
 		run(t, slow, &probe{Store: s})
 		c.commit(1, load{0, "k", 1})
 		c.lose(store.Gap{Gap: sample.Gap{From: "9", To: "10", Reason: "the records expired"}})
-		await(t, func() bool { _, has := pipelineFinding(t, s, detect.SamplesLost); return has })
+		await(t, func() bool { _, has := pipelineFinding(t, s, casebook.SamplesLost); return has })
 		must(t, s.StopWriter(t.Context(), "a"))
-		await(t, func() bool { _, has := pipelineFinding(t, s, detect.CollectionStopped); return has })
+		await(t, func() bool { _, has := pipelineFinding(t, s, casebook.CollectionStopped); return has })
 		compiler := jsonschema.NewCompiler()
 		compiler.AssertFormat()
 		schema, err := compiler.Compile("../../docs/findings.schema.json#/$defs/finding")
 		must(t, err)
-		for _, k := range []detect.Kind{detect.SamplesLost, detect.CollectionStopped} {
-			rows, err := s.Findings(t.Context(), store.FindingQuery{Kind: string(k)})
+		for _, k := range []detect.Case{casebook.SamplesLost, casebook.CollectionStopped} {
+			rows, err := s.Findings(t.Context(), store.FindingQuery{Case: string(k)})
 			must(t, err)
 			document, err := jsonschema.UnmarshalJSON(bytes.NewReader(rows[0].Document))
 			must(t, err)

@@ -17,7 +17,7 @@ func retriesOf(t *testing.T, s *store.Store) *detect.Retries {
 	for _, row := range rows {
 		var f detect.Finding
 		must(t, json.Unmarshal(row.Document, &f))
-		if f.Kind == detect.HotKeyWrite && f.Evidence != nil {
+		if f.Subject == detect.KeyWrites && f.Evidence != nil {
 			return f.Evidence.Retries
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -24,7 +25,7 @@ func TestSamplesThatStopAreAnIncident(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store) {
 		is := func(want detect.State) func() bool {
 			return func() bool {
-				f, has := pipelineFinding(t, s, detect.SamplesStopped)
+				f, has := pipelineFinding(t, s, casebook.SamplesStopped)
 				return has && f.State == want
 			}
 		}
@@ -37,7 +38,7 @@ func TestSamplesThatStopAreAnIncident(t *testing.T) {
 		j.quiet(t)
 		c.commit(3800)
 		j.quiet(t)
-		if f, has := pipelineFinding(t, s, detect.SamplesStopped); has {
+		if f, has := pipelineFinding(t, s, casebook.SamplesStopped); has {
 			t.Errorf("after less than two minutes without a sample there is %+v", f)
 		}
 		j.stop()
@@ -45,7 +46,7 @@ func TestSamplesThatStopAreAnIncident(t *testing.T) {
 
 		back := run(t, watchful(), &probe{Store: s})
 		await(t, is(detect.Firing))
-		open := incidentWith(t, s, detect.CausePipeline)
+		open := incidentWith(t, s, detect.SubjectPipeline)
 		if open.Severity != detect.Warning || open.Target != (detect.Target{}) || !open.OpenedAt.Equal(start.Add(3691*time.Second)) || len(open.Notified) != 1 {
 			t.Errorf("the incident is %+v", open)
 		}
@@ -91,7 +92,7 @@ func TestATableMayBeQuiet(t *testing.T) {
 		w.commit(4000)
 		j.quiet(t)
 		j.quiet(t)
-		if f, has := pipelineFinding(t, s, detect.SamplesStopped); has {
+		if f, has := pipelineFinding(t, s, casebook.SamplesStopped); has {
 			t.Errorf("%s: found %+v", says, f)
 		}
 		j.stop()

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -96,7 +97,7 @@ func cool(g *stage) { g.w.commit(200, load{199, "cold", 1}) }
 // it still fires, once; the end is told of what was told.
 func TestWhatSilencesWithhold(t *testing.T) {
 	t.Parallel()
-	this := "incident=" + detect.IncidentID(detect.CauseHotKey, detect.Target{Table: table}, "S:k")
+	this := "incident=" + detect.IncidentID(casebook.HotKey, detect.Target{Table: table}, "S:k")
 	const orders, critical, updated = "table=" + table, 1200, "updated"
 	for sentence, c := range map[string]struct {
 		steps []step
@@ -111,8 +112,8 @@ func TestWhatSilencesWithhold(t *testing.T) {
 		"it gets worse, and is over":                 {[]step{loads(10, 900), silencing(0, orders), loads(20, critical), cool, expire}, []string{"firing", "resolved"}},
 		"it gets worse than what is silenced":        {[]step{silencing(0, orders, "severity=warning"), loads(10, 900), loads(20, critical), cool}, []string{"firing", "resolved"}},
 		"a silence of it by its ID":                  {[]step{silencing(0, this), loads(10, critical), cool}, nil},
-		"a silence of its kind":                      {[]step{silencing(0, `kind=~"hot_key_.*"`), loads(10, critical), cool}, nil},
-		"a silence of another kind":                  {[]step{silencing(0, "kind=hot_key"), loads(10, critical)}, []string{"firing"}},
+		"a silence of its subject":                   {[]step{silencing(0, `subject=~"key_.*"`), loads(10, critical), cool}, nil},
+		"a silence of another subject":               {[]step{silencing(0, "subject=keys"), loads(10, critical)}, []string{"firing"}},
 		"a silence of another table":                 {[]step{silencing(0, "table=other"), loads(10, critical)}, []string{"firing"}},
 		"a silence that has not begun":               {[]step{silencing(time.Minute, orders), loads(10, critical)}, []string{"firing"}},
 		"one silence ends, another one does not":     {[]step{silencing(time.Millisecond, orders), silencing(0, orders), loads(10, critical), expire, loads(20, critical)}, nil},
@@ -268,11 +269,11 @@ func TestKeyheatsOwnHealthIsSilenced(t *testing.T) {
 	t.Parallel()
 	s := open(t, database(t))
 	g := enter(t, s, watchful(), &probe{Store: s})
-	g.play(silencing(0, "cause=pipeline"), func(g *stage) {
+	g.play(silencing(0, "subject=pipeline"), func(g *stage) {
 		must(t, s.StartWriter(t.Context(), store.Writer{ID: "b", Host: "host-1", Started: time.Now()}))
 	}, func(g *stage) { must(t, s.StopWriter(t.Context(), "b")) })
 	await(t, func() bool {
-		f, has := pipelineFinding(t, s, detect.CollectionStopped)
+		f, has := pipelineFinding(t, s, casebook.CollectionStopped)
 		return has && f.State == detect.Firing
 	})
 	equal(t, "notifications", events(t, s), nil)

@@ -103,7 +103,7 @@ func TestFactsReachTheVerdict(t *testing.T) {
 			config := quick()
 			config.Facts = func(detect.Target) *detect.TableFacts { return configured }
 			run(t, config, &probe{Store: s}).quiet(t)
-			rows, err := s.Findings(t.Context(), store.FindingQuery{Kind: string(detect.HotKeyWrite)})
+			rows, err := s.Findings(t.Context(), store.FindingQuery{Subject: string(detect.KeyWrites)})
 			must(t, err)
 			if len(rows) != 1 {
 				t.Fatalf("%d findings, want 1", len(rows))

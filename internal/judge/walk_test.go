@@ -118,7 +118,7 @@ func walkFinding(t *testing.T, s *store.Store) *detect.Finding {
 	}
 	f, err := detect.ReadFinding(rows[0].Document)
 	must(t, err)
-	if len(rows) > 1 || f.Kind != detect.HotPartition || f.State == detect.Resolved {
+	if len(rows) > 1 || f.Subject != detect.SubjectPartition || f.State == detect.Resolved {
 		t.Fatalf("found %d, the first is %+v", len(rows), f)
 	}
 	return &f

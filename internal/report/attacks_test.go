@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -17,11 +18,11 @@ func TestNoReportShowsATextRaw(t *testing.T) {
 	t.Parallel()
 	m := attack.New(6)
 	found := report.Found{Made: time.Now(), Gaps: []sample.Gap{{Source: m.Text(), Partition: m.Text(), Reason: m.Text()}}}
-	for _, kind := range attack.Kinds() {
+	for _, about := range attack.Abouts() {
 		for _, state := range []detect.State{detect.Pending, detect.Firing, detect.Resolved} {
-			f := m.Finding(kind)
+			f := m.Finding(about)
 			f.State = state
-			f.Fingerprint = string(kind) + string(state)
+			f.Fingerprint = fmt.Sprint(about) + string(state)
 			f.Incident = f.Fingerprint
 			found.Findings = append(found.Findings, f)
 			found.Incidents = append(found.Incidents, m.Incident(&f))

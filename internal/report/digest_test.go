@@ -17,6 +17,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/internal/say"
@@ -58,7 +59,7 @@ var orders = sample.Target{Account: "123456789012", Region: "eu-west-1", Table: 
 type episode struct {
 	id, key                 string
 	at                      sample.Target
-	kind                    detect.Kind
+	kind                    detect.Subject
 	utilization             float64
 	severity                detect.Severity
 	opened, fired, resolved time.Time
@@ -82,7 +83,7 @@ func (e episode) add(r *report.Rows) {
 	}
 	i := detect.Incident{Owner: "team-orders"}
 	r.Incidents = append(r.Incidents, store.Incident{
-		ID: e.id, Cause: string(detect.CauseHotKey), Target: e.at, Severity: string(e.severity), State: string(state),
+		ID: e.id, Case: string(casebook.HotKey), Subject: string(detect.KeyWrites), Target: e.at, Severity: string(e.severity), State: string(state),
 		OpenedAt: e.opened, FiredAt: e.fired, ResolvedAt: e.resolved, LastSeen: e.opened, Root: f.Fingerprint, Document: document(i),
 	})
 	r.Roots[f.Fingerprint] = store.Finding{Fingerprint: f.Fingerprint, Document: document(f)}
@@ -124,12 +125,12 @@ func busy() report.Rows {
 		Made:    monday.Add(5 * time.Second), Roots: map[string]store.Finding{},
 	}
 	users := sample.Target{Table: "users", Index: "by-mail"}
-	episode{"i-firing", "customer#42", orders, detect.HotKeyWrite, 2.6, detect.Critical, ago(3 * hour), ago(3 * hour), time.Time{}}.add(&r)
-	episode{"i-healed", "OPEN", users, detect.HotKeyRead, 1.2, detect.Warning, ago(4 * day), ago(4 * day), ago(4*day - hour)}.add(&r)
-	episode{"i-warm", "warm", orders, detect.HotKeyWrite, 0.85, detect.Warning, ago(day), time.Time{}, time.Time{}}.add(&r)
-	episode{"i-hostile", hostile, orders, detect.HotKeyWrite, 1.1, detect.Critical, ago(2 * day), ago(2 * day), time.Time{}}.add(&r)
-	episode{"i-old", "old", orders, detect.HotKeyWrite, 9, detect.Critical, ago(30 * day), ago(30 * day), ago(29 * day)}.add(&r)
-	episode{"i-later", "later", orders, detect.HotKeyWrite, 9, detect.Critical, monday.Add(hour), monday.Add(hour), time.Time{}}.add(&r)
+	episode{"i-firing", "customer#42", orders, detect.KeyWrites, 2.6, detect.Critical, ago(3 * hour), ago(3 * hour), time.Time{}}.add(&r)
+	episode{"i-healed", "OPEN", users, detect.KeyReads, 1.2, detect.Warning, ago(4 * day), ago(4 * day), ago(4*day - hour)}.add(&r)
+	episode{"i-warm", "warm", orders, detect.KeyWrites, 0.85, detect.Warning, ago(day), time.Time{}, time.Time{}}.add(&r)
+	episode{"i-hostile", hostile, orders, detect.KeyWrites, 1.1, detect.Critical, ago(2 * day), ago(2 * day), time.Time{}}.add(&r)
+	episode{"i-old", "old", orders, detect.KeyWrites, 9, detect.Critical, ago(30 * day), ago(30 * day), ago(29 * day)}.add(&r)
+	episode{"i-later", "later", orders, detect.KeyWrites, 9, detect.Critical, monday.Add(hour), monday.Add(hour), time.Time{}}.add(&r)
 	r.Transitions = []store.Transition{
 		move("i-later", ago(5*day), "", detect.Pending), move("i-later", ago(5*day), detect.Pending, detect.Firing),
 		move("i-later", ago(5*day-hour), detect.Firing, detect.Resolved),
@@ -253,18 +254,18 @@ func TestWhatGotHot(t *testing.T) {
 // That capacity does not help is no fix, but for a table that lacks it.
 func TestTheFirstFixChangesSomething(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []detect.Kind{detect.HotKeyWrite, detect.TableStarvation} {
+	for _, kind := range []detect.Subject{detect.KeyWrites, detect.SubjectTable} {
 		f := detect.NewFinding(kind, orders, sample.KeyString("k"))
 		f.State, f.Severity, f.Advice = detect.Firing, detect.Critical, []detect.Step{{Action: detect.ActionCapacity}, {Action: detect.ActionShard, Effort: detect.EffortKeys}}
-		if kind == detect.TableStarvation {
+		if kind == detect.SubjectTable {
 			f.Advice = f.Advice[:1]
 		}
 		found, brief := []detect.Finding{f}, say.New(&f)
 		want := brief.Then
-		if kind == detect.TableStarvation {
+		if kind == detect.SubjectTable {
 			want = brief.Now
 		}
-		p := report.OfFiles(report.Found{Files: report.Files{Samples: 1}, Incidents: detect.Incidents(found), Findings: found}).Render()
+		p := report.OfFiles(report.Found{Files: report.Files{Samples: 1}, Incidents: casebook.Incidents(found), Findings: found}).Render()
 		if len(p.Hot) != 1 || p.Hot[0].FirstFix != want {
 			t.Errorf("%s: got %+v, want %q", kind, p.Hot, want)
 		}
@@ -275,7 +276,7 @@ func TestTheFirstFixChangesSomething(t *testing.T) {
 func TestStateIsThatOfTheEndOfThePeriod(t *testing.T) {
 	t.Parallel()
 	rows := report.Rows{Request: report.Request{From: ago(24 * time.Hour), To: monday}, Made: monday.Add(48 * time.Hour), Roots: map[string]store.Finding{}}
-	episode{"i", "k", orders, detect.HotKeyWrite, 2, detect.Critical, ago(time.Hour), ago(time.Hour), monday.Add(time.Hour)}.add(&rows)
+	episode{"i", "k", orders, detect.KeyWrites, 2, detect.Critical, ago(time.Hour), ago(time.Hour), monday.Add(time.Hour)}.add(&rows)
 	rows.Transitions = []store.Transition{move("i", ago(time.Hour), "", detect.Firing), move("i", monday.Add(time.Hour), detect.Firing, detect.Resolved)}
 	p := made(t, rows)
 	if len(p.Hot) != 1 || p.Hot[0].State != detect.Firing || p.Hot[0].Resolved != nil {

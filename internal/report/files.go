@@ -71,7 +71,7 @@ func OfFiles(f Found) *Report {
 
 func (p *Report) addFound(found detect.Incident, root *detect.Finding) {
 	i := Incident{
-		ID: found.ID, Cause: found.Cause, KeyRef: detect.KeyRef{Target: found.Target}, Unit: "wcu",
+		ID: found.ID, Case: found.Case, Subject: found.Subject, KeyRef: detect.KeyRef{Target: found.Target}, Unit: "wcu",
 		Severity: found.Severity, State: found.State, Began: found.OpenedAt, Fired: found.FiredAt, Resolved: found.ResolvedAt,
 		Owner: found.Owner,
 	}

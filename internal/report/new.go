@@ -90,7 +90,7 @@ func (r *Rows) incident(row *store.Incident, moved []store.Transition) (Incident
 		return Incident{}, false, fmt.Errorf("stored incident %s: %w", row.ID, err)
 	}
 	i := Incident{
-		ID: row.ID, Cause: detect.Cause(row.Cause), KeyRef: detect.KeyRef{Target: row.Target},
+		ID: row.ID, Case: detect.Case(row.Case), Subject: detect.Subject(row.Subject), KeyRef: detect.KeyRef{Target: row.Target},
 		Severity: detect.Severity(row.Severity), Owner: document.Owner, Unit: "wcu", Began: row.OpenedAt,
 	}
 	fired := r.states(&i, row, moved)

@@ -110,7 +110,7 @@ func subjectOf(k detect.KeyRef) subject {
 
 func (p *Report) incidentRow(i Incident) incidentRow {
 	r := incidentRow{
-		subject: subjectOf(i.KeyRef), Cause: say.CauseName(i.Cause), Severity: i.Severity, State: i.State,
+		subject: subjectOf(i.KeyRef), Cause: say.Name(i.Subject, i.Case), Severity: i.Severity, State: i.State,
 		Load: orUnknown(i.Utilization, wording.WholePercent), Began: p.Moment(i.Began), Until: "still open", Times: orUnknown(i.Times, count),
 		Why: sentences(i.Why), Fix: sentences(i.FirstFix), Limits: sentences(i.Limits), Owner: short(i.Owner), CloudWatch: say.CorroborationName(i.CloudWatch), Silenced: i.Silenced,
 	}

@@ -65,8 +65,9 @@ type Report struct {
 
 // Incident is an incident as it stood at the end of the period.
 type Incident struct {
-	ID    string       `json:"id"`
-	Cause detect.Cause `json:"cause"`
+	ID      string         `json:"id"`
+	Case    detect.Case    `json:"case"`
+	Subject detect.Subject `json:"subject"`
 	detect.KeyRef
 	// Unit is wcu or rcu: the unit of the hot dimension.
 	Unit     string          `json:"unit"`

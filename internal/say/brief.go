@@ -106,9 +106,9 @@ func quote[T ~string](text T) string { return wording.Quote(wording.Shorten(text
 // subject names the key, keys or table of a finding within a sentence.
 func subject(f *detect.Finding) string {
 	switch {
-	case f.Rolling != nil && f.Kind == detect.RollingHotKey:
+	case f.IsPattern():
 		return "keys like " + quote(f.Rolling.Template)
-	case f.Sharding != nil && !f.Kind.OfKey():
+	case f.Sharding != nil && !f.Subject.OfKey():
 		return "the key shards of " + quote(f.Sharding.Base)
 	case f.Key != "":
 		return quote(f.Key)
@@ -119,11 +119,11 @@ func subject(f *detect.Finding) string {
 // requests names the requests that a finding is about.
 func requests(f *detect.Finding) string {
 	switch {
-	case f.Kind.OfTable() && f.Evidence != nil && f.Evidence.Refused[sample.OfIndex.String()]+f.Evidence.Refused[sample.OfIndexCapacity.String()] > 0:
+	case f.Subject.OfTable() && f.Evidence != nil && f.Evidence.Refused[sample.OfIndex.String()]+f.Evidence.Refused[sample.OfIndexCapacity.String()] > 0:
 		return "writes"
 	case f.Throttling != nil && f.Throttling.Unit == "wcu":
 		return "writes"
-	case f.Kind.OfTable() && f.Peak.WCU.Value >= 1 && f.Peak.RCU.Value >= 1:
+	case f.Subject.OfTable() && f.Peak.WCU.Value >= 1 && f.Peak.RCU.Value >= 1:
 		return "requests"
 	}
 	return detect.SideOf(f, "writes", "reads")
@@ -141,7 +141,7 @@ func harm(f *detect.Finding, h *casebook.Harm) string {
 	since := ""
 	switch {
 	case h.Own || h.Since.IsZero() || f.State == detect.Resolved && h.None():
-	case f.Kind == detect.RetryStorm && h.Attempts > 0 && h.Failed == 0 && h.Refused == 0:
+	case f.Case == casebook.RetryStorm && h.Attempts > 0 && h.Failed == 0 && h.Refused == 0:
 		since = " " + fromTo(f, f.FirstSeen, f.LastSeen)
 	case h.Failed == 0 && h.Refused > 0:
 		since = atTimes(f, h.From, h.To, 0.5) + " " + fromTo(f, h.From, h.To)
@@ -154,7 +154,7 @@ func harm(f *detect.Finding, h *casebook.Harm) string {
 // atTimes says that a key was above the limit in a part of the time only, of up to a share.
 func atTimes(f *detect.Finding, from, to time.Time, share float64) string {
 	lasted := int(to.Sub(from).Seconds()) + 1
-	if !f.Kind.OfKey() || f.Quality.IsSampled() || f.OverSeconds == nil || lasted < detect.HarmOf || float64(f.SecondsOver()) > share*float64(lasted) {
+	if !f.Subject.OfKey() || f.Quality.IsSampled() || f.OverSeconds == nil || lasted < detect.HarmOf || float64(f.SecondsOver()) > share*float64(lasted) {
 		return ""
 	}
 	return " at times"
@@ -163,7 +163,7 @@ func atTimes(f *detect.Finding, from, to time.Time, share float64) string {
 // heat is how hot a finding is: by its limit if it has harmed nobody.
 func heat(f *detect.Finding, h *casebook.Harm) string {
 	switch {
-	case !f.Kind.OfKey() || !h.None() || f.State == detect.Resolved:
+	case !f.Subject.OfKey() || !h.None() || f.State == detect.Resolved:
 		return "hot"
 	case f.MayBeServed():
 		return "above " + limit(f) + " RCU/s"
@@ -246,9 +246,9 @@ func fromTo(f *detect.Finding, first, last time.Time) string {
 // several hot keys, or all.
 func ownRequests(f *detect.Finding) string {
 	switch {
-	case f.Kind == detect.LowCardinalityKey, f.Kind == detect.MovingHotSpot, f.Kind == detect.RollingHotKey:
+	case f.Case == casebook.FewValues, f.Case == casebook.MovingSpot, f.IsPattern():
 		return "the hot keys' " + requests(f)
-	case f.Kind.OfTable():
+	case f.Subject.OfTable():
 		return "the " + targetWord(f) + "'s " + requests(f)
 	}
 	if f.Key != "" {
@@ -272,7 +272,7 @@ func load(f *detect.Finding, where string) string {
 	switch {
 	case f.ReadsEventually():
 		return text + fmt.Sprintf("; one partition takes %s to %s", limit(f), wording.Amount(detect.EventualRead))
-	case f.Kind.OfKey() && f.Evidence.ThrottledRequests() > 0 && figure.High <= detect.Units(f.Limit()):
+	case f.Subject.OfKey() && f.Evidence.ThrottledRequests() > 0 && figure.High <= detect.Units(f.Limit()):
 		return text + "; its partition takes " + limit(f) + " in all"
 	}
 	return text + "; one partition takes " + limit(f)
@@ -289,7 +289,7 @@ func amount(f *detect.Finding) string {
 	if figure.Low != figure.High {
 		text = "about " + text
 	}
-	if f.Kind.OfKey() && mean.Value < steady*figure.Value {
+	if f.Subject.OfKey() && mean.Value < steady*figure.Value {
 		text = "up to " + text
 	}
 	return text

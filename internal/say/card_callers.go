@@ -8,7 +8,8 @@ import (
 	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
-var retryStormCard = card{
+var _ = add(casebook.RetryStorm, card{
+	name: "retry storm",
 	symptom: func(f *detect.Finding, _ *casebook.Answer) string {
 		if e := f.Evidence; e != nil && e.Retries != nil && len(e.Retries.Callers) > 0 && e.Retries.Callers[0].Waited > 0 {
 			return "one caller retries without pause"
@@ -36,9 +37,10 @@ var retryStormCard = card{
 		}
 		return "When the caller slows its retries."
 	},
-}
+})
 
-var oneCallerCard = card{
+var _ = add(casebook.OneCaller, card{
+	name:    "single caller",
 	symptom: plain("one caller makes a key hot"),
 	why:     whyOneKey,
 	heals: func(f *detect.Finding, _ *casebook.Answer) string {
@@ -47,15 +49,16 @@ var oneCallerCard = card{
 		}
 		return "When the caller slows or moves on."
 	},
-}
+})
 
 // callerOrSplit are the two ends of load that one caller makes and a split can divide.
 const callerOrSplit = "When the caller slows, or by a split."
 
-var testKeyCard = card{
+var _ = add(casebook.TestKey, card{
+	name:    "test key",
 	symptom: plain("a key named like a test is hot"),
 	why: func(f *detect.Finding, _ *casebook.Answer) string {
 		return capital(load(f, placeOn(f, "a key named like a test"))) + "."
 	},
 	heals: plain("When it ends, or by a split."),
-}
+})

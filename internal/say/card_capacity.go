@@ -7,7 +7,8 @@ import (
 	"github.com/keyheat/keyheat/detect/casebook"
 )
 
-var shortOfCapacityCard = card{
+var _ = add(casebook.ShortOfCapacity, card{
+	name:    "short of capacity",
 	symptom: plain("throttled, too little provisioned capacity"),
 	why: func(f *detect.Finding, _ *casebook.Answer) string {
 		if f.Index != "" && !f.InReads() {
@@ -16,36 +17,40 @@ var shortOfCapacityCard = card{
 		return fmt.Sprintf("The %s as a whole %s more than its provisioned %s capacity. %s", targetWord(f), tense(f, "needs", "needed"), detect.SideOf(f, "write", "read"), noKey(f))
 	},
 	heals: plain("No, unless auto scaling raises it or the load falls."),
-}
+})
 
-var ownMaximumCard = card{
+var _ = add(casebook.OwnMaximum, card{
+	name:    "at its own maximum",
 	symptom: plain("throttled by its own maximum throughput"),
 	why: func(f *detect.Finding, _ *casebook.Answer) string {
 		return fmt.Sprintf("The %s reached the maximum throughput that its owner set. %s", targetWord(f), noKey(f))
 	},
 	heals: plain("No: only a higher maximum or less load ends it."),
-}
+})
 
-var accountQuotaCard = card{
+var _ = add(casebook.AccountQuota, card{
+	name:    "at the account's quota",
 	symptom: plain("throttled by a quota of the account"),
 	why: func(f *detect.Finding, _ *casebook.Answer) string {
 		return fmt.Sprintf("The %s reached the account's quota for one table in this Region. %s", targetWord(f), noKey(f))
 	},
 	heals: plain("No: only a higher quota or less load ends it."),
-}
+})
 
-var indexCapacityCard = card{
+var _ = add(casebook.IndexCapacity, card{
+	name:    "index short of capacity",
 	symptom: plain("writes throttled, an index has too little capacity"),
 	why: func(f *detect.Finding, _ *casebook.Answer) string {
 		return fmt.Sprintf("An index %s too little write capacity; DynamoDB then refuses table writes.", tense(f, "has", "had"))
 	},
-}
+})
 
-var noReasonCard = card{
+var _ = add(casebook.NoReason, card{
+	name:    "throttled without a reason",
 	symptom: plain("throttled, the samples do not say why"),
 	why: tellTensed("No single key is known to be hot, and the samples lack DynamoDB's throttle reasons.",
 		"No single key was known to be hot, and the samples lack DynamoDB's throttle reasons."),
-}
+})
 
 func noKey(f *detect.Finding) string {
 	return fmt.Sprintf("No single key or partition %s hot.", tense(f, "is", "was"))

@@ -9,9 +9,10 @@ import (
 	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
-var timeKeyCard = card{
+var _ = add(casebook.TimeKey, card{
+	name: "key named after its time",
 	symptom: func(f *detect.Finding, a *casebook.Answer) string {
-		if f.Kind.OfKey() || f.Rolling == nil {
+		if f.Subject.OfKey() || f.Rolling == nil {
 			return keySymptom(aboutLimit)(f, a)
 		}
 		return "a new hot key each " + f.Rolling.Period
@@ -22,9 +23,10 @@ var timeKeyCard = card{
 		}
 		return capital(load(f, placeOn(f, "one "+wording.Printable(f.Rolling.Period)+"'s key"))) + "."
 	},
-}
+})
 
-var movingSpotCard = card{
+var _ = add(casebook.MovingSpot, card{
+	name:    "load that moves from key to key",
 	symptom: plain("keys get hot one after another"),
 	why: func(f *detect.Finding, _ *casebook.Answer) string {
 		if slices.ContainsFunc(f.Advice, func(s detect.Step) bool { return s.Fix == detect.FixShuffleInput }) {
@@ -32,9 +34,10 @@ var movingSpotCard = card{
 		}
 		return fmt.Sprintf("One key after another %s up to %s.", tense(f, "gets", "got"), amount(f))
 	},
-}
+})
 
-var fewValuesCard = card{
+var _ = add(casebook.FewValues, card{
+	name:    "few key values",
 	symptom: plain("too few key values for the load"),
 	why: func(f *detect.Finding, a *casebook.Answer) string {
 		if f.Index != "" && !f.InReads() && f.Utilization > 1 {
@@ -48,7 +51,7 @@ var fewValuesCard = card{
 		}
 		return ""
 	},
-}
+})
 
 // oneOfFew names the hottest value of a key with few values: “DE”, one of 8 key values.
 func oneOfFew(f *detect.Finding) string {
@@ -61,7 +64,8 @@ func oneOfFew(f *detect.Finding) string {
 	return fmt.Sprintf("%s, one of %s key values", quote(f.Members.Keys[0]), wording.About(f.Members.Count.Value))
 }
 
-var tooFewShardsCard = card{
+var _ = add(casebook.TooFewShards, card{
+	name: "too few shards",
 	symptom: func(f *detect.Finding, _ *casebook.Answer) string {
 		if f.Sharding == nil {
 			return "too few key shards"
@@ -69,9 +73,10 @@ var tooFewShardsCard = card{
 		return fmt.Sprintf("%d key shards are too few", f.Sharding.Shards)
 	},
 	why: whyShards,
-}
+})
 
-var tooManyShardsCard = card{
+var _ = add(casebook.TooManyShards, card{
+	name: "too many shards",
 	symptom: func(f *detect.Finding, _ *casebook.Answer) string {
 		if f.Sharding == nil {
 			return "too many key shards"
@@ -79,9 +84,10 @@ var tooManyShardsCard = card{
 		return fmt.Sprintf("%d key shards, the load needs %d", f.Sharding.Shards, f.Sharding.Needed)
 	},
 	why: whyShards,
-}
+})
 
-var unevenShardsCard = card{
+var _ = add(casebook.UnevenShards, card{
+	name:    "uneven shards",
 	symptom: plain("key shards carry uneven load"),
 	why: func(f *detect.Finding, _ *casebook.Answer) string {
 		if f.Sharding == nil {
@@ -91,7 +97,7 @@ var unevenShardsCard = card{
 		return fmt.Sprintf("Key shard %s %s %s, %.1f times the mean; one partition takes %s.",
 			quote(s.Hottest), tense(f, "has", "had"), fullest(f), 1+s.Deviation, limit(f))
 	},
-}
+})
 
 // whyShards is the load of key shards that are too few, or too many.
 func whyShards(f *detect.Finding, _ *casebook.Answer) string {
@@ -106,7 +112,8 @@ func fullest(f *detect.Finding) string {
 	return ofKey(f, f.Utilization*detect.Units(f.Limit()))
 }
 
-var largeItemCard = card{
+var _ = add(casebook.LargeItem, card{
+	name:    "large items, small updates",
 	symptom: plain("small changes rewrite large items"),
 	why: func(f *detect.Finding, _ *casebook.Answer) string {
 		if f.Evidence == nil {
@@ -114,11 +121,12 @@ var largeItemCard = card{
 		}
 		return fmt.Sprintf("Writes %s little of items of %s, and %s for all.", tense(f, "change", "changed"), wording.Size(f.Evidence.ItemBytes), tense(f, "pay", "paid"))
 	},
-}
+})
 
-var largeCollectionCard = card{
+var _ = add(casebook.LargeCollection, card{
+	name:    "item collection near 10 GB",
 	symptom: plain("an item collection grows towards 10 GB"),
 	why: func(f *detect.Finding, _ *casebook.Answer) string {
 		return fmt.Sprintf("The items of %s %s; a local index limits them to 10 GB.", subject(f), tense(f, "grow", "grew"))
 	},
-}
+})

@@ -8,10 +8,11 @@ import (
 	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
-var hotKeyCard = card{
+var _ = add(casebook.HotKey, card{
+	name:    "hot key",
 	symptom: keySymptom(aboutLimit),
 	why:     whyOneKey,
-}
+})
 
 // whyOneKey is the load of a key, refused for its own limit or the table's capacity.
 func whyOneKey(f *detect.Finding, _ *casebook.Answer) string {
@@ -22,19 +23,21 @@ func whyOneKey(f *detect.Finding, _ *casebook.Answer) string {
 	return text
 }
 
-var hotItemCard = card{
+var _ = add(casebook.HotItem, card{
+	name:    "hot item",
 	symptom: keySymptom(aboutLimit),
 	why: func(f *detect.Finding, _ *casebook.Answer) string {
 		return capital(load(f, placeOn(f, "one key, most"+tense(f, " on ", " to ")+"one item"))) + "."
 	},
-}
+})
 
-var indexKeyCard = card{
+var _ = add(casebook.IndexKey, card{
+	name:    "hot key of an index",
 	symptom: keySymptom(aboutLimit),
 	why: func(f *detect.Finding, a *casebook.Answer) string {
 		return fmt.Sprintf("%s%s; %s.", capital(amount(f)), placeOn(f, "one index key"), failingWrites(f, a))
 	},
-}
+})
 
 // failingWrites is the harm of an index key above the limit.
 func failingWrites(f *detect.Finding, a *casebook.Answer) string {
@@ -45,7 +48,8 @@ func failingWrites(f *detect.Finding, a *casebook.Answer) string {
 	return fmt.Sprintf("above %s, table writes %s", limit(f), fail)
 }
 
-var eventualReadsCard = card{
+var _ = add(casebook.EventualReads, card{
+	name:    "eventually consistent reads",
 	symptom: keySymptom(func(*detect.Finding) string { return "may be refused" }),
 	why: func(f *detect.Finding, _ *casebook.Answer) string {
 		measured := "below"
@@ -60,16 +64,18 @@ var eventualReadsCard = card{
 		}
 		return ""
 	},
-}
+})
 
-var atLimitCard = card{
+var _ = add(casebook.AtLimit, card{
+	name:    "key at the limit",
 	symptom: keySymptom(func(*detect.Finding) string { return "flat at the partition limit" }),
 	why: func(f *detect.Finding, _ *casebook.Answer) string {
 		return capital(load(f, placeOn(f, "one key, flat as if the rest were refused"))) + "."
 	},
-}
+})
 
-var mayBeOverCard = card{
+var _ = add(casebook.MayBeOver, card{
+	name:    "key that may be hot",
 	symptom: keySymptom(aboutLimit),
 	why: func(f *detect.Finding, _ *casebook.Answer) string {
 		if figure := detect.SideOf(f, f.Peak.WCU, f.Peak.RCU); figure.High <= detect.Units(f.Limit()) {
@@ -78,9 +84,10 @@ var mayBeOverCard = card{
 		figure := sampledLoad(f)
 		return fmt.Sprintf("%s %s%s, from few samples; one partition takes %s.", wording.Range(figure.Low, figure.High), detect.SideOf(f, "WCU/s", "RCU/s"), placeOn(f, "one key"), limit(f))
 	},
-}
+})
 
-var nearLimitCard = card{
+var _ = add(casebook.NearLimit, card{
+	name:    "key near the limit",
 	symptom: keySymptom(aboutLimit),
 	why:     whyOneKey,
 	heals: func(f *detect.Finding, a *casebook.Answer) string {
@@ -99,4 +106,4 @@ var nearLimitCard = card{
 		}
 		return ""
 	},
-}
+})

@@ -10,15 +10,16 @@ import (
 	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
-var scanCard = card{
+var _ = add(casebook.Scan, card{
+	name: "Scan",
 	symptom: func(f *detect.Finding, _ *casebook.Answer) string {
-		if f.Kind == detect.TableStarvation {
+		if f.Subject == detect.SubjectTable {
 			return "throttled, a Scan takes the read capacity"
 		}
 		return "a Scan fills one partition after another"
 	},
 	why: func(f *detect.Finding, a *casebook.Answer) string {
-		if f.Kind != detect.TableStarvation {
+		if f.Subject != detect.SubjectTable {
 			return tense(f, "A Scan reads one partition after another, as fast as it can.", "A Scan read one partition after another, as fast as it could.")
 		}
 		scans := tense(f, "A Scan asks for", "A Scan asked for")
@@ -40,7 +41,7 @@ var scanCard = card{
 		}
 		return "When the Scan ends or slows."
 	},
-}
+})
 
 // scanShare writes the part of the reads that Scans make.
 func scanShare(f *detect.Finding) string {
@@ -52,14 +53,16 @@ func scanShare(f *detect.Finding) string {
 	return "much"
 }
 
-var walkCard = card{
+var _ = add(casebook.Walk, card{
+	name:    "job in key order",
 	symptom: plain("a job fills one partition after another"),
 	why: func(f *detect.Finding, _ *casebook.Answer) string {
 		return "A job " + tense(f, "goes", "went") + " through the key space: a copy in Scan order, or a sorted load."
 	},
-}
+})
 
-var rampCard = card{
+var _ = add(casebook.Ramp, card{
+	name: "growth faster than splits",
 	symptom: func(f *detect.Finding, _ *casebook.Answer) string {
 		return "load grew faster than the " + targetWord(f) + " can"
 	},
@@ -75,16 +78,18 @@ var rampCard = card{
 		return fmt.Sprintf("%s requested of the %s; it %s about %s at once.", units(f.Ramp.Requested), targetWord(f), tense(f, "serves", "served"), units(f.Ramp.Serves))
 	},
 	heals: plain("Likely, within half an hour: an on-demand table grows to its new peak."),
-}
+})
 
-var backPressureCard = card{
+var _ = add(casebook.BackPressure, card{
+	name:    "index that holds writes back",
 	symptom: plain("a full index partition holds back table writes"),
 	why: func(f *detect.Finding, _ *casebook.Answer) string {
 		return fmt.Sprintf("A partition of an index %s at its limit; DynamoDB then refuses table writes.", tense(f, "is", "was"))
 	},
-}
+})
 
-var sharedPartitionCard = card{
+var _ = add(casebook.SharedPartition, card{
+	name: "hot partition without a hot key",
 	symptom: func(f *detect.Finding, a *casebook.Answer) string {
 		name, does := "a partition", "refuses requests"
 		if f.Partition != nil {
@@ -99,7 +104,7 @@ var sharedPartitionCard = card{
 		return fmt.Sprintf("%s %s, no single key is hot", name, does)
 	},
 	why: whySharedPartition,
-}
+})
 
 // whySharedPartition names the keys that a full partition refuses most.
 func whySharedPartition(f *detect.Finding, _ *casebook.Answer) string {
@@ -136,7 +141,7 @@ const almostAll = 0.9
 
 // soleRefused is the key that a partition refuses almost all load of; nil if there is none.
 func soleRefused(f *detect.Finding) *detect.RefusedKey {
-	if f.Kind != detect.HotPartition || len(f.RefusedKeys) == 0 || f.RefusedKeys[0].Share < almostAll {
+	if f.Subject != detect.SubjectPartition || len(f.RefusedKeys) == 0 || f.RefusedKeys[0].Share < almostAll {
 		return nil
 	}
 	return &f.RefusedKeys[0]

@@ -12,24 +12,24 @@ type sentence func(f *detect.Finding, a *casebook.Answer) string
 
 // card is the words of one case. A finding that is over is told in the past.
 type card struct {
+	// name is the case in two or three words.
+	name string
 	// symptom is the visible effect, in a few words; why is the cause in a sentence.
 	symptom, why sentence
+	// now is what to do where Keyheat itself cannot see; nil of other cases.
+	now sentence
 	// heals is whether an open finding heals by itself, where its case says more than its
 	// outlook does: nil, or empty, for none.
 	heals sentence
 }
 
-// cards are the words of all cases.
-var cards = withBlind(map[casebook.Code]card{
-	casebook.HotKey: hotKeyCard, casebook.HotItem: hotItemCard, casebook.AtLimit: atLimitCard, casebook.NearLimit: nearLimitCard,
-	casebook.MayBeOver: mayBeOverCard, casebook.EventualReads: eventualReadsCard, casebook.IndexKey: indexKeyCard, casebook.TimeKey: timeKeyCard,
-	casebook.RetryStorm: retryStormCard, casebook.OneCaller: oneCallerCard, casebook.TestKey: testKeyCard, casebook.MovingSpot: movingSpotCard,
-	casebook.FewValues: fewValuesCard, casebook.TooFewShards: tooFewShardsCard, casebook.TooManyShards: tooManyShardsCard, casebook.UnevenShards: unevenShardsCard,
-	casebook.LargeItem: largeItemCard, casebook.LargeCollection: largeCollectionCard,
-	casebook.Scan: scanCard, casebook.Walk: walkCard, casebook.Ramp: rampCard, casebook.BackPressure: backPressureCard, casebook.SharedPartition: sharedPartitionCard,
-	casebook.ShortOfCapacity: shortOfCapacityCard, casebook.OwnMaximum: ownMaximumCard, casebook.AccountQuota: accountQuotaCard, casebook.IndexCapacity: indexCapacityCard,
-	casebook.NoReason: noReasonCard,
-})
+// cards are the words of all cases. Each file of cards adds its own.
+var cards = map[detect.Case]card{}
+
+func add(c detect.Case, words card) bool {
+	cards[c] = words
+	return true
+}
 
 // say writes words; nothing where a case has none.
 func (w sentence) say(f *detect.Finding, a *casebook.Answer) string {
@@ -56,7 +56,7 @@ func placeOn(f *detect.Finding, key string) string { return tense(f, " on ", " w
 func keySymptom(where func(*detect.Finding) string) sentence {
 	return func(f *detect.Finding, a *casebook.Answer) string {
 		key := "one key"
-		if f.Kind == detect.HotGSIKey {
+		if f.Subject == detect.KeyWrites && f.Index != "" {
 			key = "one index key"
 		}
 		switch {

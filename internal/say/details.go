@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -28,7 +29,7 @@ func Details(f *detect.Finding) []Line {
 	}
 	all = append(all, RefusedKeys(f.RefusedKeys)...)
 	if f.Blind != nil {
-		all = append(all, blind(f.Kind, f.Blind)...)
+		all = append(all, blind(f.Case, f.Blind)...)
 	}
 	if e := f.Evidence; e != nil {
 		all.add("splits", splits(f, e.Split))
@@ -68,7 +69,7 @@ func growth(f *detect.Finding) string {
 	}
 	full := time.Duration(detect.CollectionBytes / *bytes * float64(time.Second))
 	text := fmt.Sprintf("%s a second: from nothing to 10 GB in %s%s", rate(*bytes), wording.Span(full), until)
-	if f.Ground == detect.GroundLocalIndex || f.Kind == detect.LargeCollection {
+	if f.Ground == detect.GroundLocalIndex || f.Case == casebook.LargeCollection {
 		text += "; writes with ReturnItemCollectionMetrics return the present size"
 	}
 	return text
@@ -163,14 +164,14 @@ func toll(r *detect.Retries) string {
 }
 
 // blind writes the figures of a finding about Keyheat itself.
-func blind(k detect.Kind, b *detect.Blind) (all []Line) {
+func blind(c detect.Case, b *detect.Blind) (all []Line) {
 	var names []string
 	for _, name := range b.Names {
 		names = append(names, quote(name))
 	}
 	list := strings.Join(names, ", ")
-	switch k {
-	case detect.CollectionLags:
+	switch c {
+	case casebook.CollectionLags:
 		behind := time.Duration(b.Behind * float64(time.Second))
 		waiting := wording.Count(b.Records) + " records wait"
 		if list != "" {
@@ -180,17 +181,17 @@ func blind(k detect.Kind, b *detect.Blind) (all []Line) {
 		if list != "" {
 			all = append(all, Line{"not read", list})
 		}
-	case detect.BadSamples:
+	case casebook.BadSamples:
 		all = []Line{{"rejected", wording.Percent(b.BadShare) + " of a collector's samples"}}
 		if list != "" {
 			all = append(all, Line{"hosts", list})
 		}
-	case detect.TablesRefused:
+	case casebook.TablesRefused:
 		all = []Line{{"tables", wording.Count(int64(b.Tables)) + " without room"}}
 		if list != "" {
 			all = append(all, Line{"such as", list})
 		}
-	case detect.CoverageFell:
+	case casebook.CoverageFell:
 		if b.Before != nil && b.Now != nil {
 			all = []Line{{"covered", fmt.Sprintf("%s before, %s now (%s)", wording.Percent(b.Before.Value), wording.Percent(b.Now.Value), wording.PercentRange(b.Now.Low, b.Now.High))}}
 		}

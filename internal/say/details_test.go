@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/corroboration"
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/say"
@@ -19,7 +20,7 @@ import (
 // facts are what a finding's details are about, one a line.
 func facts() []story {
 	key := func(name string, tell func(*detect.Finding)) story {
-		return story{name, detect.HotKeyWrite, "merchant#4711", func(f *detect.Finding) {
+		return story{name, detect.KeyWrites, "merchant#4711", func(f *detect.Finding) {
 			f.Peak.WCU = detect.Figure{Value: 1680, Low: 1680, High: 1680}
 			f.Utilization, f.Ground = 1.68, detect.GroundSplit
 			f.Evidence = &detect.Evidence{Records: 400, Seconds: 16}
@@ -61,7 +62,7 @@ func facts() []story {
 		key("a global table", func(f *detect.Finding) {
 			f.Replication = &detect.Replication{Regions: []string{"eu-west-1", "us-east-1"}, WCU: 700}
 		}),
-		{"growth of a collection", detect.LargeCollection, "tenant#a", func(f *detect.Finding) { f.Evidence = &detect.Evidence{GrowthBytes: new(200 * 1024.)} }},
+		{"growth of a collection", casebook.LargeCollection, "tenant#a", func(f *detect.Finding) { f.Evidence = &detect.Evidence{GrowthBytes: new(200 * 1024.)} }},
 		key("a collection of unknown growth", func(f *detect.Finding) {
 			f.Ground, f.Quality.Estimated = detect.GroundLocalIndex, new(false)
 			f.Mean.WCU = detect.Figure{Value: 1200, Low: 1180, High: 1210}
@@ -71,17 +72,17 @@ func facts() []story {
 			f.Mean.WCU = detect.Figure{Value: 1200, Low: 1180, High: 1210}
 			f.Evidence.Operations = []detect.Operation{{Op: "DeleteItem", Share: 0.4}, {Op: "PutItem", Share: 0.4}, {Op: "Query", Share: 0.2}}
 		}),
-		{"warm keys", detect.HotPartition, "", func(f *detect.Finding) {
+		{"warm keys", detect.SubjectPartition, "", func(f *detect.Finding) {
 			f.Members = detect.NewMembers(7, []sample.Text{"a", "b", "c", "d", "e", "f"})
 		}},
-		{"few values", detect.LowCardinalityKey, "", func(f *detect.Finding) {
+		{"few values", casebook.FewValues, "", func(f *detect.Finding) {
 			f.Members = &detect.Members{Count: detect.Figure{Value: 5, Low: 5, High: 9}}
 		}},
-		{"a lag", detect.CollectionLags, "", func(f *detect.Finding) { f.Blind = &detect.Blind{Behind: 600, Records: 12_000} }},
-		{"an unread partition", detect.CollectionLags, "", func(f *detect.Finding) { f.Blind = &detect.Blind{Behind: 50, Names: []string{"orders/1"}} }},
-		{"bad samples", detect.BadSamples, "", func(f *detect.Finding) { f.Blind = &detect.Blind{BadShare: 0.1, Names: []string{"host-1"}} }},
-		{"no room", detect.TablesRefused, "", func(f *detect.Finding) { f.Blind = &detect.Blind{Tables: 2, Names: []string{"orders", "carts"}} }},
-		{"coverage", detect.CoverageFell, "", func(f *detect.Finding) {
+		{"a lag", casebook.CollectionLags, "", func(f *detect.Finding) { f.Blind = &detect.Blind{Behind: 600, Records: 12_000} }},
+		{"an unread partition", casebook.CollectionLags, "", func(f *detect.Finding) { f.Blind = &detect.Blind{Behind: 50, Names: []string{"orders/1"}} }},
+		{"bad samples", casebook.BadSamples, "", func(f *detect.Finding) { f.Blind = &detect.Blind{BadShare: 0.1, Names: []string{"host-1"}} }},
+		{"no room", casebook.TablesRefused, "", func(f *detect.Finding) { f.Blind = &detect.Blind{Tables: 2, Names: []string{"orders", "carts"}} }},
+		{"coverage", casebook.CoverageFell, "", func(f *detect.Finding) {
 			f.Blind = &detect.Blind{Before: &detect.Figure{Value: 0.9, Low: 0.88, High: 0.92}, Now: &detect.Figure{Value: 0.5, Low: 0.48, High: 0.52}}
 		}},
 		key("a stream", quality(func(q *detect.Quality) { *q = detect.NewQuality(detect.SourceChanges) })),
@@ -225,7 +226,7 @@ func TestHostileDetails(t *testing.T) {
 	t.Parallel()
 	m := hostile.New(5)
 	for n := range 2000 {
-		f := m.Finding(hostile.Kinds()[n%len(hostile.Kinds())])
+		f := m.Finding(hostile.Abouts()[n%len(hostile.Abouts())])
 		table := m.Table(detect.Target{Table: m.Text()})
 		texts := []string{say.Limits(&f.Quality), say.Design(table.View), say.JudgedTime(&table)}
 		if len(table.View.Top) > 0 {
@@ -242,7 +243,7 @@ func TestHostileDetails(t *testing.T) {
 		texts = append(texts, slices.Collect(strings.Lines(f.Text))...)
 		for _, text := range texts {
 			if wrong := hostile.FaultOfSentence(strings.TrimSuffix(text, "\n")); wrong != "" {
-				t.Fatalf("%s lets %s through: %q", f.Kind, wrong, text)
+				t.Fatalf("%s lets %s through: %q", f.About(), wrong, text)
 			}
 		}
 	}
@@ -251,7 +252,7 @@ func TestHostileDetails(t *testing.T) {
 // TestTell: a finding that is read again has no words of its own.
 func TestTell(t *testing.T) {
 	t.Parallel()
-	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("k"))
+	f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "orders"}, sample.KeyString("k"))
 	if say.Tell(&f); f.Title != say.Title(&f) || f.Summary != say.New(&f).Why || !strings.HasPrefix(f.Text, "Harm: ") {
 		t.Errorf("it says %q, %q, %q", f.Title, f.Summary, f.Text)
 	}

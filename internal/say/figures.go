@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -30,14 +31,14 @@ func Figures(f *detect.Finding) []Line {
 	}
 	if mean.Value > 0 {
 		text := fmt.Sprintf("%s %s%s over %s", wording.Figure(mean), unit, ofMember(f), wording.Seconds(int(f.Seconds)))
-		if !f.Through.IsZero() && f.Kind.OfKey() {
+		if !f.Through.IsZero() && f.Subject.OfKey() {
 			text += " up to " + f.Through.UTC().Format(clock)
 		}
 		all.add("mean", text)
 	}
 	switch {
-	case f.Kind.OfTable() || f.Utilization == 0:
-	case f.Sharding != nil && !f.Kind.OfKey():
+	case f.Subject.OfTable() || f.Utilization == 0:
+	case f.Sharding != nil && !f.Subject.OfKey():
 		all.add("of limit", fmt.Sprintf("the fullest of %d key shards has %s of a partition's limit", f.Sharding.Shards, wording.Percent(f.Utilization)))
 	case f.OnlyMean():
 		all.add("of limit", fmt.Sprintf("at least %s of %s %s", wording.PercentAtLeast(peak.Low/detect.Units(f.Limit())), limit(f), unit))
@@ -48,8 +49,8 @@ func Figures(f *detect.Finding) []Line {
 		all.add("also", fmt.Sprintf("up to %s %s", wording.Figure(other), otherUnit))
 	}
 	all.add("over", wording.Over(f))
-	if !f.Kind.OfTable() && f.Share > 0 {
-		whose := map[detect.Kind]string{detect.LowCardinalityKey: ", on the hottest value", detect.MovingHotSpot: ", on the hottest key"}[f.Kind]
+	if !f.Subject.OfTable() && f.Share > 0 {
+		whose := map[detect.Case]string{casebook.FewValues: ", on the hottest value", casebook.MovingSpot: ", on the hottest key"}[f.Case]
 		all.add("share", fmt.Sprintf("%s of the %s of %s%s", wording.Percent(f.Share), requests(f), wording.Printable(f.Name()), whose+shareTime(f)))
 	}
 	if t := f.Throttling; t != nil && t.Share > 0 {
@@ -76,13 +77,13 @@ func shareTime(f *detect.Finding) string {
 // ofMember names the part of a finding that its load is about; empty for all of it.
 func ofMember(f *detect.Finding) string {
 	switch {
-	case f.Kind == detect.LowCardinalityKey:
+	case f.Case == casebook.FewValues:
 		return " on the hottest value"
-	case f.Kind == detect.RollingHotKey:
+	case f.IsPattern():
 		return " on the hottest key"
-	case f.Sharding != nil && !f.Kind.OfKey():
+	case f.Sharding != nil && !f.Subject.OfKey():
 		return fmt.Sprintf(" on %d key shards together", f.Sharding.Shards)
-	case f.Kind.OfTable():
+	case f.Subject.OfTable():
 		return " on all keys"
 	}
 	return ""
@@ -152,9 +153,9 @@ func Requests(f *detect.Finding) []Line {
 		from = "the largest batches"
 	}
 	switch {
-	case f.Kind.OfTable(): // all seconds in which it throttled
+	case f.Subject.OfTable(): // all seconds in which it throttled
 		all.add("looked at", fmt.Sprintf("%s requests in %s", wording.Count(e.Records), wording.Seconds(e.Seconds)))
-	case f.Kind == detect.MovingHotSpot: // whose evidence stands for all of them
+	case f.Case == casebook.MovingSpot: // whose evidence stands for all of them
 		all.add("looked at", fmt.Sprintf("%s requests of the hottest key, from %s", wording.Count(e.Records), from))
 	default:
 		word := "requests"
@@ -241,10 +242,10 @@ func NoFinding(key string, highest float64, p detect.Policy) string {
 // Concern names a finding about many keys that concerns a key without a finding of its own.
 func Concern(f *detect.Finding) string {
 	name := wording.Printable(f.Name())
-	if f.Sharding != nil && !f.Kind.OfKey() {
+	if f.Sharding != nil && !f.Subject.OfKey() {
 		name = wording.Printable(f.Sharding.Base)
 	}
-	if f.Kind == detect.HotPartition {
+	if f.Subject == detect.SubjectPartition {
 		return "Its requests may be refused: see --explain " + name + "."
 	}
 	return fmt.Sprintf("See --explain %s for a finding (%s) about it: %s.", name, f.Severity, symptom(f))

@@ -15,7 +15,7 @@ import (
 // bounded are findings with peaks of every certainty.
 func bounded() []story {
 	peak := func(name string, low, high float64, change func(*detect.Finding)) story {
-		return story{name, detect.HotKeyWrite, "merchant#4711", func(f *detect.Finding) {
+		return story{name, detect.KeyWrites, "merchant#4711", func(f *detect.Finding) {
 			f.Peak.WCU, f.Quality.Sampling = detect.Figure{Value: low, Low: low, High: high}, detect.SamplingNone
 			change(f)
 		}}
@@ -58,7 +58,7 @@ func TestFigures(t *testing.T) {
 			fmt.Fprintf(&text, "%s: %s\n", l.Name, l.Text)
 		}
 	}
-	for _, s := range append(stories(), story{"every figure", detect.HotKeyWrite, "merchant#4711", rich}) {
+	for _, s := range append(stories(), story{"every figure", detect.KeyWrites, "merchant#4711", rich}) {
 		f := s.finding()
 		fmt.Fprintf(&text, "=== %s\n", s.name)
 		write(say.Figures(f))
@@ -82,7 +82,7 @@ func TestFigures(t *testing.T) {
 	}
 	text.WriteString(say.NoFinding("k#1", 1.8, detect.Policy{Warning: 0.8, Exclude: []string{"k#*"}}) + "\n")
 	for _, s := range stories() {
-		if f := s.finding(); !f.Kind.OfKey() && !f.Kind.OfPipeline() {
+		if f := s.finding(); !f.Subject.OfKey() && !f.Subject.OfPipeline() {
 			fmt.Fprintf(&text, "%s: %s\n", s.name, say.Concern(f))
 		}
 	}
@@ -96,7 +96,7 @@ func TestHostileFigures(t *testing.T) {
 	t.Parallel()
 	m := hostile.New(9)
 	for n := range 2000 {
-		f := m.Finding(hostile.Kinds()[n%len(hostile.Kinds())])
+		f := m.Finding(hostile.Abouts()[n%len(hostile.Abouts())])
 		f.FirstSeen = time.Unix(1763692032, 0)
 		texts := []string{say.Bounds(&f, detect.Table{}, 0), say.ChartNote(&f, 1), say.Concern(&f), say.NotInSamples(sample.Text(m.Text()))}
 		for _, l := range append(say.Figures(&f), say.Requests(&f)...) {
@@ -104,7 +104,7 @@ func TestHostileFigures(t *testing.T) {
 		}
 		for _, text := range texts {
 			if wrong := hostile.FaultOfSentence(text); wrong != "" {
-				t.Fatalf("%s lets %s through: %q", f.Kind, wrong, text)
+				t.Fatalf("%s lets %s through: %q", f.About(), wrong, text)
 			}
 		}
 	}

@@ -18,7 +18,7 @@ func lastingFix(f *detect.Finding, a *casebook.Answer) string {
 		return ""
 	}
 	text := Imperative(f, a.Then)
-	if a.Then.Fix == detect.FixEvenShards && f.Kind == detect.TooFewShards {
+	if a.Then.Fix == detect.FixEvenShards && f.Case == casebook.TooFewShards {
 		text += fmt.Sprintf(", then make %d of them", f.Sharding.Needed)
 	}
 	if a.Healing.Outlook == casebook.Likely && a.Then.Fix != detect.FixBoundedRate {
@@ -30,7 +30,7 @@ func lastingFix(f *detect.Finding, a *casebook.Answer) string {
 // loadLeft is the load after a step, as the end of a sentence; empty if nothing tells, or
 // if the step need not leave less than the limit.
 func loadLeft(f *detect.Finding, s *detect.Step) string {
-	if s.After == nil || s.After.HighUtilization >= 1 || f.Kind == detect.LargeCollection {
+	if s.After == nil || s.After.HighUtilization >= 1 || f.Case == casebook.LargeCollection {
 		return ""
 	}
 	if s.Arguments.AtLeast || s.Fix == detect.FixBoundedRate { // the rate is in its words

@@ -93,7 +93,7 @@ func act(f *detect.Finding, a *casebook.Answer) string {
 	case casebook.CheckRefusals:
 		return fmt.Sprintf("%s, %s.", ifThrottled(f), relief(f, a))
 	case casebook.MendKeyheat:
-		return blindCards[f.Kind].move
+		return cards[a.Code].now.say(f, a)
 	}
 	return ""
 }
@@ -109,7 +109,7 @@ func ifThrottled(f *detect.Finding) string {
 // shortRelief is the rate to keep, of the first caller where that is known.
 func shortRelief(f *detect.Finding, a *casebook.Answer) string {
 	switch {
-	case f.Kind.OfTable() || f.Kind == detect.TooFewShards || f.Kind == detect.UnevenShards:
+	case f.Subject.OfTable() || f.Case == casebook.TooFewShards || f.Case == casebook.UnevenShards:
 		return lessLoad(f, a)
 	case a.Move.To > 0:
 		return fmt.Sprintf("limit those by %s to %s", quote(a.Move.Callers[0].Text), ofKey(f, a.Move.To))
@@ -120,11 +120,11 @@ func shortRelief(f *detect.Finding, a *casebook.Answer) string {
 // lessLoad is the way to less load: of a partition by the keys that it refuses most.
 func lessLoad(f *detect.Finding, a *casebook.Answer) string {
 	switch {
-	case f.Kind == detect.TooFewShards:
+	case f.Case == casebook.TooFewShards:
 		return "limit each to " + ofKey(f, a.Move.Total)
-	case f.Kind == detect.UnevenShards:
+	case f.Case == casebook.UnevenShards:
 		return relief(f, a)
-	case !f.Kind.OfTable():
+	case !f.Subject.OfTable():
 		return fmt.Sprintf("limit %s %s to %s", requestsTo(f), subject(f), ofKey(f, a.Move.Total))
 	case len(f.RefusedKeys) == 0:
 		return "shed load"
@@ -164,33 +164,33 @@ func slowCallers(f *detect.Finding, a *casebook.Answer) string {
 func relief(f *detect.Finding, a *casebook.Answer) string {
 	key := ""
 	switch {
-	case f.Kind == detect.LowCardinalityKey:
+	case f.Case == casebook.FewValues:
 		key = hottestValue(f)
-	case f.Kind == detect.MovingHotSpot && f.Members != nil && len(f.Members.Keys) > 0:
+	case f.Case == casebook.MovingSpot && f.Members != nil && len(f.Members.Keys) > 0:
 		key = quote(f.Members.Keys[0])
-	case f.Kind == detect.UnevenShards && f.Sharding != nil:
+	case f.Case == casebook.UnevenShards && f.Sharding != nil:
 		key = quote(f.Sharding.Hottest)
-	case f.Kind == detect.HotPartition && f.Ground == detect.GroundNotSeen && len(f.RefusedKeys) > 0:
+	case f.Subject == detect.SubjectPartition && f.Ground == detect.GroundNotSeen && len(f.RefusedKeys) > 0:
 		key = quote(f.RefusedKeys[0].Key)
 	}
 	if a.Move.To > 0 {
 		name, preposition, _ := strings.Cut(requestsTo(f), " ")
 		return fmt.Sprintf("limit %s by %s %s %s to %s", name, quote(a.Move.Callers[0].Text), preposition, cmp.Or(key, subject(f)), ofKey(f, a.Move.To))
 	}
-	if f.Kind == detect.TooFewShards && f.Sharding != nil && a.Move.Total > 0 {
+	if f.Case == casebook.TooFewShards && f.Sharding != nil && a.Move.Total > 0 {
 		return fmt.Sprintf("limit %s to %s, %s a shard", quote(f.Sharding.Base), ofKey(f, float64(f.Sharding.Shards)*a.Move.Total), wording.Significant(a.Move.Total))
 	}
 	load := "the " + requests(f)
-	if key != "" || f.Kind.OfKey() || !a.Harm.None() {
+	if key != "" || f.Subject.OfKey() || !a.Harm.None() {
 		load = requestsTo(f) + " " + cmp.Or(key, subject(f))
 	}
-	if f.Kind == detect.RollingHotKey {
+	if f.IsPattern() {
 		load = "the newest key"
 	}
-	if f.Kind == detect.HotGSIKey && !f.InReads() {
+	if f.Subject == detect.KeyWrites && f.Index != "" {
 		load = "table writes with " + subject(f)
 	}
-	if f.Kind == detect.MovingHotSpot && key != "" {
+	if f.Case == casebook.MovingSpot && key != "" {
 		load = requestsTo(f) + " each hot key"
 	}
 	if a.Move.Total > 0 {
@@ -237,7 +237,7 @@ func targetWord(f *detect.Finding) string {
 func capacity(f *detect.Finding, word string) string {
 	text := fmt.Sprintf("%s of the %s", word, targetWord(f))
 	switch {
-	case !f.Kind.OfTable() || f.Peak.RCU.Value+f.Peak.WCU.Value < 1:
+	case !f.Subject.OfTable() || f.Peak.RCU.Value+f.Peak.WCU.Value < 1:
 		return text
 	case f.InReads():
 		return fmt.Sprintf("read %s to %s (peak: %s)", text, perSecond(f.Peak.RCU.Value*detect.DefaultHeadroom, "rcu"), wording.Significant(f.Peak.RCU.Value))
@@ -302,7 +302,7 @@ func endedText(f *detect.Finding, a *casebook.Answer) string {
 	switch {
 	case a.Harm.Own:
 		return "It is over: last seen at "
-	case f.Kind.OfTable():
+	case f.Subject.OfTable():
 		return "It is over: no request was refused after "
 	case slices.ContainsFunc(f.Advice, func(s detect.Step) bool { return s.Fix == detect.FixSpreadBurst }):
 		return "The burst is over: the load fell after " // another may come

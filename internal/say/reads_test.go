@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/say"
 )
 
@@ -16,12 +17,12 @@ func TestReads(t *testing.T) {
 	told := 0
 	for _, s := range stories() {
 		f := s.finding()
-		writes := slices.Contains([]detect.Kind{detect.LargeItem, detect.HotGSIKey, detect.TooManyShards}, f.Kind) || f.Rolling != nil
+		writes := slices.Contains([]any{casebook.LargeItem, casebook.IndexKey, casebook.TooManyShards}, s.kind) || f.Rolling != nil
 		if f.Peak.WCU.Value == 0 || writes {
 			continue
 		}
-		if f.Kind == detect.HotKeyWrite {
-			f.Kind = detect.HotKeyRead
+		if f.Subject == detect.KeyWrites {
+			f.Subject = detect.KeyReads
 		}
 		f.Peak.WCU, f.Peak.RCU = f.Peak.RCU, detect.ExactFigure(3*f.Peak.WCU.Value)
 		f.Consumed.WCU, f.Consumed.RCU = 0, 3*f.Consumed.WCU

@@ -15,16 +15,17 @@ import (
 	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/testsupport/hostile"
+	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/position"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// story is a finding, and what is known of it beside its kind.
+// story is a finding, and what is known of it beside what it is about.
 type story struct {
 	name string
-	kind detect.Kind
+	kind any // a watched subject, or a case
 	key  string
 	tell func(*detect.Finding)
 }
@@ -35,7 +36,7 @@ func stories() []story {
 			f.Evidence = &detect.Evidence{Records: 4 * n, Seconds: 60, Refused: map[string]int64{r.String(): n}}
 			f.Throttling = &detect.Throttling{From: f.FirstSeen, To: f.LastSeen, Units: float64(n), Share: 0.25}
 			f.Ground = map[sample.ThrottleReason]detect.Ground{sample.KeyRange: detect.GroundNotSeen, sample.OfIndex: detect.GroundIndex}[r]
-			if f.Kind == detect.TableStarvation {
+			if f.Subject == detect.SubjectTable {
 				f.Ground = casebook.Lack(f)
 			}
 		}
@@ -48,7 +49,7 @@ func stories() []story {
 			}
 			f.Ground, f.Utilization, f.Shards, f.OverSeconds = ground, wcu/1000, 3, new(20)
 			f.Evidence = &detect.Evidence{Records: 400, Seconds: 16, Callers: []detect.Part{{Text: "web", Low: 0.48, High: 0.52}, {Text: "app", Low: 0.28, High: 0.32}}, SortKeys: &detect.SortKeys{Known: 1}}
-			f.Advice = []detect.Step{step(detect.FixShardedKey, detect.NewAfter(f.Kind, wcu/3, wcu/3))}
+			f.Advice = []detect.Step{step(detect.FixShardedKey, detect.NewAfter(f.Subject, wcu/3, wcu/3))}
 		}
 	}
 	young := func(f *detect.Finding) {
@@ -80,8 +81,8 @@ func stories() []story {
 	sharded := func(f *detect.Finding) {
 		hot(1680, 1680, detect.GroundNoSortKeys)(f)
 		f.Sharding = &detect.Sharded{Base: "total", Shards: 4, Needed: 14, Deviation: 0.4, Hottest: "total#SHARD_3"}
-		fixes := map[detect.Kind]detect.Fix{detect.TooFewShards: detect.FixMoreShards, detect.TooManyShards: detect.FixFewerShards, detect.UnevenShards: detect.FixEvenShards}
-		f.Advice[0] = step(fixes[f.Kind], f.Advice[0].After)
+		fixes := map[any]detect.Fix{casebook.TooFewShards: detect.FixMoreShards, casebook.TooManyShards: detect.FixFewerShards, casebook.UnevenShards: detect.FixEvenShards}
+		f.Advice[0] = step(fixes[f.Case], f.Advice[0].After)
 		f.Advice[0].Arguments.Count = 14
 	}
 	healed := func(f *detect.Finding) {
@@ -122,97 +123,97 @@ func stories() []story {
 		f.TableCallers = []detect.Part{{Text: "web", Low: 0.6, High: 0.6}, {Text: "batch", Low: 0.35, High: 0.35}, {Text: "cron", Low: 0.05, High: 0.05}}
 	}
 	return []story{
-		{"a key that DynamoDB split", detect.HotKeyWrite, "merchant#4711", healed},
-		{"a third of sampled requests is refused", detect.HotKeyWrite, "merchant#4711", func(f *detect.Finding) {
+		{"a key that DynamoDB split", detect.KeyWrites, "merchant#4711", healed},
+		{"a third of sampled requests is refused", detect.KeyWrites, "merchant#4711", func(f *detect.Finding) {
 			hot(1500, 1000, detect.GroundSplit)(f)
 			f.Throttling.ShareLow, f.Throttling.ShareHigh = 0.242, 0.433
 		}},
-		{"one partition, one key", detect.HotPartition, "", refusedKey},
-		{"one partition, several keys", detect.HotPartition, "", refusedKeys},
-		{"one partition, attempts without units", detect.HotPartition, "", func(f *detect.Finding) {
+		{"one partition, one key", detect.SubjectPartition, "", refusedKey},
+		{"one partition, several keys", detect.SubjectPartition, "", refusedKeys},
+		{"one partition, attempts without units", detect.SubjectPartition, "", func(f *detect.Finding) {
 			refused(sample.KeyRange, 700)(f)
 			f.Ground, f.RefusedKeys = detect.GroundNotSeen, []detect.RefusedKey{{Key: "cust#4711", Requests: 25, Share: 1}}
 		}},
-		{"one partition, over", detect.HotPartition, "", func(f *detect.Finding) { refusedKey(f); f.State = detect.Resolved }},
-		{"a table that grew too fast", detect.HotPartition, "", ramp},
-		{"a copy in the order of a Scan", detect.HotPartition, "", walks},
-		{"a key in its first seconds", detect.HotKeyWrite, "merchant#4711", young},
-		{"a key of one second", detect.HotKeyWrite, "merchant#4711", func(f *detect.Finding) { f.LastSeen = f.FirstSeen; young(f) }},
-		{"a key that DynamoDB did not split", detect.HotKeyWrite, "merchant#4711", old},
-		{"a key that is over", detect.HotKeyWrite, "merchant#4711", resolved},
-		{"a key that another Region writes more", detect.HotKeyWrite, "merchant#4711", func(f *detect.Finding) {
+		{"one partition, over", detect.SubjectPartition, "", func(f *detect.Finding) { refusedKey(f); f.State = detect.Resolved }},
+		{"a table that grew too fast", detect.SubjectPartition, "", ramp},
+		{"a copy in the order of a Scan", detect.SubjectPartition, "", walks},
+		{"a key in its first seconds", detect.KeyWrites, "merchant#4711", young},
+		{"a key of one second", detect.KeyWrites, "merchant#4711", func(f *detect.Finding) { f.LastSeen = f.FirstSeen; young(f) }},
+		{"a key that DynamoDB did not split", detect.KeyWrites, "merchant#4711", old},
+		{"a key that is over", detect.KeyWrites, "merchant#4711", resolved},
+		{"a key that another Region writes more", detect.KeyWrites, "merchant#4711", func(f *detect.Finding) {
 			hot(1680, 1000, detect.GroundSplit)(f)
 			f.Replication = &detect.Replication{Regions: []string{"eu-west-1", "us-east-1"}, WCU: 1176}
 		}},
-		{"an item of a stream", detect.HotKeyWrite, "counter", blind},
-		{"an item of a stream, of a table whose callers are traced", detect.HotKeyWrite, "counter", traced},
-		{"a key of an index", detect.HotGSIKey, "OPEN", hot(1350, 1000, detect.GroundLocalIndex)},
-		{"one partition", detect.HotPartition, "", refused(sample.KeyRange, 700)},
-		{"a partition that its stream shows", detect.HotPartition, "", shown},
-		{"a partition that may heal", detect.HotPartition, "", func(f *detect.Finding) { shown(f); f.Severity = detect.Warning }},
-		{"a partition above its limit without a refusal", detect.HotPartition, "", func(f *detect.Finding) {
+		{"an item of a stream", detect.KeyWrites, "counter", blind},
+		{"an item of a stream, of a table whose callers are traced", detect.KeyWrites, "counter", traced},
+		{"a key of an index", casebook.IndexKey, "OPEN", hot(1350, 1000, detect.GroundLocalIndex)},
+		{"one partition", detect.SubjectPartition, "", refused(sample.KeyRange, 700)},
+		{"a partition that its stream shows", detect.SubjectPartition, "", shown},
+		{"a partition that may heal", detect.SubjectPartition, "", func(f *detect.Finding) { shown(f); f.Severity = detect.Warning }},
+		{"a partition above its limit without a refusal", detect.SubjectPartition, "", func(f *detect.Finding) {
 			shown(f)
 			f.Throttling, f.Evidence.Refused, f.Partition.From, f.Partition.To = nil, nil, 0, ^position.Position(0)
 		}},
-		{"a partition that was split", detect.HotPartition, "", func(f *detect.Finding) {
+		{"a partition that was split", detect.SubjectPartition, "", func(f *detect.Finding) {
 			shown(f)
 			f.State = detect.Resolved
 			f.Partition.Split = &detect.PartitionSplit{At: f.LastSeen.Add(time.Minute), CutLow: 0x550 << 52, CutHigh: 0x551 << 52}
 		}},
-		{"an index that holds writes back", detect.HotPartition, "", refused(sample.OfIndex, 700)},
-		{"provisioned capacity", detect.TableStarvation, "", refused(sample.Provisioned, 700)},
-		{"the account's quota", detect.TableStarvation, "", refused(sample.AccountLimit, 700)},
-		{"the owner's maximum", detect.TableStarvation, "", refused(sample.MaxOnDemand, 700)},
-		{"capacity of an index", detect.TableStarvation, "", refused(sample.OfIndexCapacity, 700)},
-		{"no reason", detect.TableStarvation, "", func(f *detect.Finding) { refused(sample.ThrottleUnknown, 700)(f); f.Utilization = 1 }},
-		{"a key named after its hour", detect.RollingHotKey, "log#<hour>", rolling},
-		{"a key that may be above the limit", detect.HotKeyWrite, "merchant#4711", func(f *detect.Finding) {
+		{"an index that holds writes back", detect.SubjectPartition, "", refused(sample.OfIndex, 700)},
+		{"provisioned capacity", detect.SubjectTable, "", refused(sample.Provisioned, 700)},
+		{"the account's quota", detect.SubjectTable, "", refused(sample.AccountLimit, 700)},
+		{"the owner's maximum", detect.SubjectTable, "", refused(sample.MaxOnDemand, 700)},
+		{"capacity of an index", detect.SubjectTable, "", refused(sample.OfIndexCapacity, 700)},
+		{"no reason", detect.SubjectTable, "", func(f *detect.Finding) { refused(sample.ThrottleUnknown, 700)(f); f.Utilization = 1 }},
+		{"a key named after its hour", casebook.TimeKey, "log#<hour>", rolling},
+		{"a key that may be above the limit", detect.KeyWrites, "merchant#4711", func(f *detect.Finding) {
 			hot(1100, 1100, detect.GroundFewSamples)(f)
 			f.Severity, f.OverSeconds, f.PossibleSeconds, f.Peak.WCU = detect.Warning, new(0), 9, detect.Figure{Value: 1100, Low: 900, High: 1300}
 			f.Evidence.Callers = f.Evidence.Callers[:1]
 		}},
-		{"a key near the limit", detect.HotKeyWrite, "merchant#4711", func(f *detect.Finding) {
+		{"a key near the limit", detect.KeyWrites, "merchant#4711", func(f *detect.Finding) {
 			hot(900, 900, detect.GroundSplit)(f)
 			f.Severity, f.OverSeconds = detect.Warning, new(0)
 		}},
-		{"a key that stays flat at the limit", detect.HotKeyWrite, "merchant#4711", func(f *detect.Finding) {
+		{"a key that stays flat at the limit", detect.KeyWrites, "merchant#4711", func(f *detect.Finding) {
 			hot(1000, 1000, detect.GroundSplit)(f)
 			f.OverSeconds, f.SaturatedSeconds, f.Quality = new(0), 9, detect.NewQuality(detect.SourceChanges)
 		}},
-		{"reads that DynamoDB may serve", detect.HotKeyRead, "flags", func(f *detect.Finding) {
+		{"reads that DynamoDB may serve", detect.KeyReads, "flags", func(f *detect.Finding) {
 			hot(0, 0, detect.GroundItem)(f)
 			f.Severity, f.Peak.RCU, f.Consumed.RCU, f.Utilization = detect.Warning, detect.Figure{Value: 3600, Low: 3600, High: 3600}, 3600, 1.2
 			f.Evidence.Operations, f.Advice = []detect.Operation{{Op: "GetItem", Share: 1}}, nil
 		}},
-		{"a Scan that fills a partition", detect.HotPartition, "", func(f *detect.Finding) {
+		{"a Scan that fills a partition", detect.SubjectPartition, "", func(f *detect.Finding) {
 			refused(sample.KeyRange, 700)(f)
 			f.Ground = detect.GroundScan
 		}},
-		{"a sorted import", detect.MovingHotSpot, "", hot(1300, 1000, detect.GroundMoving)},
-		{"few values", detect.LowCardinalityKey, "", hot(1200, 1200, detect.GroundNoSortKeys)},
-		{"too few shards", detect.TooFewShards, "total*", sharded},
-		{"too many shards", detect.TooManyShards, "total*", sharded},
-		{"uneven shards", detect.UnevenShards, "total*", sharded},
-		{"large items", detect.LargeItem, "doc#1", func(f *detect.Finding) { hot(1200, 1200, detect.GroundItem)(f); f.Evidence.ItemBytes = 300 << 10 }},
-		{"a collection", detect.LargeCollection, "tenant#a", func(f *detect.Finding) { f.Severity = detect.Info }},
-		{"one caller", detect.SingleCaller, "tenant#a", hot(1200, 1200, detect.GroundSplit)},
-		{"a test", detect.TestKey, "loadtest", hot(1200, 1200, detect.GroundSplit)},
-		{"a retry storm", detect.RetryStorm, "tenant#a", storm},
-		{"a retry storm with short waits", detect.RetryStorm, "tenant#a", func(f *detect.Finding) {
+		{"a sorted import", casebook.MovingSpot, "", hot(1300, 1000, detect.GroundMoving)},
+		{"few values", casebook.FewValues, "", hot(1200, 1200, detect.GroundNoSortKeys)},
+		{"too few shards", casebook.TooFewShards, "total*", sharded},
+		{"too many shards", casebook.TooManyShards, "total*", sharded},
+		{"uneven shards", casebook.UnevenShards, "total*", sharded},
+		{"large items", casebook.LargeItem, "doc#1", func(f *detect.Finding) { hot(1200, 1200, detect.GroundItem)(f); f.Evidence.ItemBytes = 300 << 10 }},
+		{"a collection", casebook.LargeCollection, "tenant#a", func(f *detect.Finding) { f.Severity = detect.Info }},
+		{"one caller", casebook.OneCaller, "tenant#a", hot(1200, 1200, detect.GroundSplit)},
+		{"a test", casebook.TestKey, "loadtest", hot(1200, 1200, detect.GroundSplit)},
+		{"a retry storm", casebook.RetryStorm, "tenant#a", storm},
+		{"a retry storm with short waits", casebook.RetryStorm, "tenant#a", func(f *detect.Finding) {
 			storm(f)
 			f.Evidence.Retries.Callers[0].Waited = 16
 		}},
-		{"too many hot keys", detect.TooManyHotKeys, "", nil},
-		{"unseen keys", detect.UnseenKeys, "", nil},
-		{"coverage", detect.CoverageFell, "", nil},
-		{"no collector", detect.CollectionStopped, "", nil},
-		{"a lag", detect.CollectionLags, "", nil},
-		{"bad samples", detect.BadSamples, "", nil},
-		{"no room", detect.TablesRefused, "", nil},
-		{"a gap", detect.SamplesLost, "", nil},
-		{"no samples", detect.SamplesStopped, "", nil},
-		{"no samples of a table", detect.SamplesStopped, "", func(f *detect.Finding) { f.Target = detect.Target{Table: "orders"} }},
-		{"samples that came again", detect.SamplesStopped, "", func(f *detect.Finding) { f.State = detect.Resolved }},
+		{"too many hot keys", casebook.TooManyHotKeys, "", nil},
+		{"unseen keys", casebook.UnseenKeys, "", nil},
+		{"coverage", casebook.CoverageFell, "", nil},
+		{"no collector", casebook.CollectionStopped, "", nil},
+		{"a lag", casebook.CollectionLags, "", nil},
+		{"bad samples", casebook.BadSamples, "", nil},
+		{"no room", casebook.TablesRefused, "", nil},
+		{"a gap", casebook.SamplesLost, "", nil},
+		{"no samples", casebook.SamplesStopped, "", nil},
+		{"no samples of a table", casebook.SamplesStopped, "", func(f *detect.Finding) { f.Target = detect.Target{Table: "orders"} }},
+		{"samples that came again", casebook.SamplesStopped, "", func(f *detect.Finding) { f.State = detect.Resolved }},
 	}
 }
 
@@ -225,13 +226,14 @@ func step(fix detect.Fix, after *detect.After) detect.Step {
 
 func (s *story) finding() *detect.Finding {
 	target := detect.Target{Table: "orders"}
-	if s.kind == detect.HotGSIKey {
-		target.Index = "by-status"
+	about := s.kind
+	if s.kind == casebook.IndexKey {
+		about, target.Index = detect.KeyWrites, "by-status"
 	}
-	if s.kind.OfPipeline() {
+	if c, is := s.kind.(detect.Case); is && casebook.SubjectOf(c).OfPipeline() {
 		target = detect.Target{}
 	}
-	f := detect.NewFinding(s.kind, target, sample.KeyString(s.key))
+	f := scenario.NewFinding(about, target, sample.KeyString(s.key))
 	f.Severity, f.State = detect.Critical, detect.Firing
 	f.FirstSeen = time.Date(2026, 11, 24, 16, 55, 49, 0, time.UTC)
 	f.LastSeen = f.FirstSeen.Add(30 * time.Second)
@@ -245,15 +247,16 @@ func (s *story) finding() *detect.Finding {
 func TestStories(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
-	told := map[casebook.Code]bool{}
+	told := map[detect.Case]bool{}
 	for _, s := range stories() {
 		brief := say.New(s.finding())
-		told[casebook.New(s.finding()).Code] = true
+		code := casebook.Of(s.finding())
+		told[code] = true
 		if brief.Why == "" {
 			t.Errorf("%s: nothing says why", s.name)
 		}
-		if strings.Contains(brief.Title, string(s.kind)) {
-			t.Errorf("the title of %s is only its kind: %s", s.name, brief.Title)
+		if strings.Contains(brief.Title, "_") {
+			t.Errorf("the title of %s is only its code: %s", s.name, brief.Title)
 		}
 		fmt.Fprintf(&text, "=== %s (%s)\n%s\n%s\n", s.name, s.kind, brief.Title, say.Text(brief.Lines()))
 	}
@@ -302,7 +305,7 @@ func TestHostileText(t *testing.T) {
 	t.Parallel()
 	m := hostile.New(3)
 	for n := range 3000 {
-		f := m.Finding(hostile.Kinds()[n%len(hostile.Kinds())])
+		f := m.Finding(hostile.Abouts()[n%len(hostile.Abouts())])
 		brief := say.New(&f)
 		texts := []string{brief.Title}
 		for _, l := range brief.Lines() {
@@ -310,7 +313,7 @@ func TestHostileText(t *testing.T) {
 		}
 		for _, text := range texts {
 			if wrong := hostile.FaultOfSentence(text); wrong != "" {
-				t.Fatalf("%s lets %s through: %q", f.Kind, wrong, text)
+				t.Fatalf("%s lets %s through: %q", f.About(), wrong, text)
 			}
 		}
 		if utf8.RuneCountInString(brief.Title) > 80 {

@@ -42,10 +42,10 @@ func fixesOfCode(t *testing.T) (all []detect.Fix) {
 
 // findingOf returns a finding with the step of a fix, and every argument.
 func findingOf(fix detect.Fix) *detect.Finding {
-	f := (&story{kind: detect.HotKeyWrite, key: "merchant#4711"}).finding()
+	f := (&story{kind: detect.KeyWrites, key: "merchant#4711"}).finding()
 	f.Peak.WCU, f.Evidence = detect.Figure{Value: 1680, Low: 1680, High: 1680}, &detect.Evidence{SortKeys: &detect.SortKeys{Known: 1}}
 	f.Rolling, f.Sharding = &detect.Rolling{Period: "hour", Template: "log#<hour>"}, &detect.Sharded{Base: "total", Shards: 4, Needed: 14}
-	s := step(fix, detect.NewAfter(f.Kind, 560, 840))
+	s := step(fix, detect.NewAfter(f.Subject, 560, 840))
 	s.Arguments = detect.Arguments{
 		Count: 3, Share: 0.34, Units: 100, Bytes: 300 << 10, Attempts: 1200, Sent: 4.2, Seconds: 6, Caller: "web", Attribute: "status",
 		From: 900, Every: 60, Region: "eu-west-1", Strong: true, AtLeast: true,
@@ -142,10 +142,10 @@ func TestHostileSteps(t *testing.T) {
 	m := hostile.New(5)
 
 	for _, fix := range fixesOfCode(t) {
-		for _, kind := range hostile.Kinds() {
-			f := m.Finding(kind)
+		for _, about := range hostile.Abouts() {
+			f := m.Finding(about)
 			s := detect.NewStep(fix)
-			s.After, s.Need = detect.NewAfter(kind, 100, 550), &detect.Need{Unit: "wcu", Now: 2000, Low: 1000, High: 2000}
+			s.After, s.Need = detect.NewAfter(f.Subject, 100, 550), &detect.Need{Unit: "wcu", Now: 2000, Low: 1000, High: 2000}
 			s.Arguments = detect.Arguments{Count: 3, Units: 100, Caller: sample.Text(m.Text()), Attribute: sample.Text(m.Text()), Region: sample.Text(m.Text()), From: 200}
 			texts := []string{say.Imperative(&f, &s), say.StepWhy(&f, &s)}
 			for _, l := range say.StepFacts(&f, &s) {
@@ -153,7 +153,7 @@ func TestHostileSteps(t *testing.T) {
 			}
 			for _, text := range texts {
 				if wrong := hostile.FaultOfSentence(text); wrong != "" {
-					t.Fatalf("%s of %s lets %s through: %q", fix, kind, wrong, text)
+					t.Fatalf("%s of %s lets %s through: %q", fix, f.About(), wrong, text)
 				}
 			}
 		}
@@ -163,7 +163,7 @@ func TestHostileSteps(t *testing.T) {
 // TestStepFacts holds the words for efforts, loads and capacity.
 func TestStepFacts(t *testing.T) {
 	t.Parallel()
-	after := func(low, high float64) *detect.After { return detect.NewAfter(detect.HotKeyWrite, low, high) }
+	after := func(low, high float64) *detect.After { return detect.NewAfter(detect.KeyWrites, low, high) }
 	for _, c := range []struct {
 		fix    detect.Fix
 		after  *detect.After

@@ -20,7 +20,7 @@ const longestTitle = 80
 // key.
 func Title(f *detect.Finding) string {
 	where := place(f.Target)
-	if f.Kind == detect.SamplesStopped && f.Table == "" {
+	if f.Case == casebook.SamplesStopped && f.Table == "" {
 		where = "All tables"
 	}
 	title := where + ": " + symptom(f)
@@ -69,11 +69,11 @@ func Incidents(incidents []detect.Incident, found []detect.Finding) []Incident {
 // titleKey is the key that a title shows in brackets; empty for none.
 func titleKey(f *detect.Finding) sample.Text {
 	switch {
-	case f.Kind == detect.RollingHotKey && f.Rolling != nil && len(f.Rolling.Keys) > 0:
+	case f.IsPattern() && len(f.Rolling.Keys) > 0:
 		return f.Rolling.Keys[len(f.Rolling.Keys)-1]
-	case f.Sharding != nil && !f.Kind.OfKey():
+	case f.Sharding != nil && !f.Subject.OfKey():
 		return f.Sharding.Base
-	case f.Kind == detect.LowCardinalityKey, f.Kind == detect.MovingHotSpot:
+	case f.Case == casebook.FewValues, f.Case == casebook.MovingSpot:
 		return ""
 	}
 	if k := soleRefused(f); k != nil {

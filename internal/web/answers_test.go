@@ -221,7 +221,7 @@ func brokenStore(t *testing.T, fingerprint string) string {
 	must(t, err)
 	now := time.Now()
 	must(t, s.Judge(t.Context(), l, store.Judgement{Findings: []store.Finding{{
-		Fingerprint: fingerprint, Kind: "hot_key_write", Severity: "critical", State: "firing", FirstSeen: now, LastSeen: now, Document: []byte(`{"finding":`),
+		Fingerprint: fingerprint, Case: "hot_key", Subject: "key_writes", Severity: "critical", State: "firing", FirstSeen: now, LastSeen: now, Document: []byte(`{"finding":`),
 	}}}))
 	return guard(t, s)
 }

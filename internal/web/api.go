@@ -92,7 +92,7 @@ func (s *Site) apiIncidents(ctx context.Context, r *http.Request) (any, error) {
 	}
 	rows, err := s.store.Incidents(ctx, store.IncidentQuery{
 		State: q.State, Severity: q.Severity, Account: q.Account, Region: q.Region, Table: q.Table,
-		Cause: parameters.Get("cause"), After: after, Limit: q.Limit + 1,
+		Case: q.Case, Subject: q.Subject, After: after, Limit: q.Limit + 1,
 	})
 	if err != nil {
 		return nil, err

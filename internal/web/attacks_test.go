@@ -12,6 +12,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	attack "github.com/keyheat/keyheat/internal/testsupport/hostile"
+	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -27,28 +28,28 @@ func TestNoPageShowsATextRaw(t *testing.T) {
 	t.Cleanup(func() { _ = s.Close() })
 	var j store.Judgement
 	m, paths := attack.New(5), []string{"/", "/tables", "/silences", "/reports", "/status"}
-	for _, kind := range attack.Kinds() {
-		f := m.Finding(kind)
+	for _, about := range attack.Abouts() {
+		f := m.Finding(about)
 		f.State = detect.Firing
 		now := time.Now().Truncate(time.Second)
 		f.FirstSeen, f.LastSeen, f.Through, f.Peak.At = now.Add(-time.Minute), now, now, now
 		for _, name := range []*string{&f.Account, &f.Region, &f.Table, &f.Index} {
 			*name = strings.ReplaceAll(*name, "\x00", "") // which no address may hold
 		}
-		fresh := detect.NewFinding(kind, f.Target, sample.Key{Text: string(f.Key), Type: f.KeyType})
+		fresh := scenario.NewFinding(about, f.Target, sample.Key{Text: string(f.Key), Type: f.KeyType})
 		f.Fingerprint, f.Incident = fresh.Fingerprint, fresh.Incident
 		i := m.Incident(&f)
 		i.OpenedAt, i.LastSeen = f.FirstSeen, f.LastSeen
 		document, err := json.Marshal(f)
 		must(t, err)
 		j.Findings = append(j.Findings, store.Finding{
-			Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: f.Key, Severity: string(f.Severity), State: string(f.State),
+			Fingerprint: f.Fingerprint, Case: string(f.Case), Subject: string(f.Subject), Target: f.Target, Key: f.Key, Severity: string(f.Severity), State: string(f.State),
 			Utilization: f.Utilization, FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
 		})
 		document, err = json.Marshal(i)
 		must(t, err)
 		j.Incidents = append(j.Incidents, store.Incident{
-			ID: i.ID, Cause: string(i.Cause), Target: i.Target, Severity: string(i.Severity), State: string(i.State),
+			ID: i.ID, Case: string(i.Case), Subject: string(i.Subject), Target: i.Target, Severity: string(i.Severity), State: string(i.State),
 			OpenedAt: i.OpenedAt, LastSeen: i.LastSeen, Root: i.Root, Findings: []string{f.Fingerprint}, Document: document,
 		})
 		view := m.Table(f.Target)

@@ -90,7 +90,7 @@ func (s *Site) finding(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	page := &findingPage{F: f, Said: say.New(&f), Steps: newSteps(&f), Asked: r.URL.Query().Has("shards")}
-	if page.frame, err = s.frame(ctx, r.URL.Query(), subject(f.Kind, f.Key), "finding"); err != nil {
+	if page.frame, err = s.frame(ctx, r.URL.Query(), subject(f.Subject, f.Case, f.Key), "finding"); err != nil {
 		return nil, err
 	}
 	if page.History, err = s.store.FindingHistory(ctx, f.Fingerprint); err != nil {
@@ -102,7 +102,7 @@ func (s *Site) finding(ctx context.Context, r *http.Request) (any, error) {
 	if page.Others, page.More, err = overview.Others(ctx, s.store, f.Incident, f.Fingerprint, maxOthers); err != nil {
 		return nil, err
 	}
-	if f.Kind.OfPipeline() {
+	if f.Subject.OfPipeline() {
 		return page, nil
 	}
 	return page, s.chart(ctx, r.URL.Query(), page)
@@ -116,7 +116,7 @@ func (s *Site) chart(ctx context.Context, values url.Values, page *findingPage) 
 		return err
 	}
 	page.chooseTime("/findings/"+f.Fingerprint, nil, chosen, "Episode", heatmap.Week)
-	if page.Chart, err = heatmap.LoadChart(ctx, s.store, f, chosen); err != nil || !f.Kind.OfKey() {
+	if page.Chart, err = heatmap.LoadChart(ctx, s.store, f, chosen); err != nil || !f.Subject.OfKey() {
 		return err
 	}
 	answer, err := s.ask(ctx, values, f)

@@ -92,7 +92,7 @@ func month(t *testing.T, url string, size func() int64) {
 		var cost cputime.Rounds
 		for range *monthRequests {
 			table := tableName(random.IntN(*monthTables))
-			newest := detect.NewFinding(detect.HotKeyWrite, sample.Target{Table: table}, monthKey(0))
+			newest := detect.NewFinding(detect.KeyWrites, sample.Target{Table: table}, monthKey(0))
 			link := strings.NewReplacer("%s", table, "%f", newest.Fingerprint).Replace(page)
 			asked := time.Now()
 			cost.Take(func() {
@@ -219,7 +219,7 @@ func (w *writer) bodies(at sample.Target) (windows, rollups [][]byte) {
 func (w *writer) findings(at sample.Target, table int, end time.Time) {
 	var found []detect.Finding
 	for n := range 10 {
-		f := detect.NewFinding(detect.HotKeyWrite, at, monthKey(n))
+		f := detect.NewFinding(detect.KeyWrites, at, monthKey(n))
 		f.Severity, f.State, f.Utilization = detect.Critical, detect.Resolved, 1+w.random.Float64()
 		f.LastSeen = end.Add(-time.Duration(n*(*monthDays)*24/10) * time.Hour)
 		if f.FirstSeen = f.LastSeen.Add(-10 * time.Minute); n == 0 && table%10 == 0 {
@@ -229,7 +229,7 @@ func (w *writer) findings(at sample.Target, table int, end time.Time) {
 		document, err := json.Marshal(f)
 		must(w.t, err)
 		w.j.Findings = append(w.j.Findings, store.Finding{
-			Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: f.Key, Severity: string(f.Severity), State: string(f.State),
+			Fingerprint: f.Fingerprint, Case: string(f.Case), Subject: string(f.Subject), Target: f.Target, Key: f.Key, Severity: string(f.Severity), State: string(f.State),
 			Utilization: f.Utilization, FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
 		})
 	}

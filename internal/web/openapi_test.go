@@ -158,19 +158,19 @@ func TestTheAPIIsAsDescribed(t *testing.T) {
 	t.Parallel()
 	d, _, found := newDescribed(t)
 	heat := "table=orders&span=5m"
-	i := slices.IndexFunc(found, func(f detect.Finding) bool { return f.Key == hostile && f.Kind == detect.HotKeyWrite })
+	i := slices.IndexFunc(found, func(f detect.Finding) bool { return f.Key == hostile && f.Subject == detect.KeyWrites })
 	finding := "/api/v1/findings/" + found[i].Fingerprint
 	for _, c := range []struct {
 		path string
 		want int
 	}{
 		{"/api/v1/openapi.json", 200},
-		{"/api/v1/findings", 200}, {"/api/v1/findings?state=firing&severity=critical&table=orders&kind=hot_key_write&limit=3", 200},
+		{"/api/v1/findings", 200}, {"/api/v1/findings?state=firing&severity=critical&table=orders&case=hot_key&subject=key_writes&limit=3", 200},
 		{"/api/v1/findings?state=hot", 400}, {"/api/v1/findings?limit=0", 400}, {"/api/v1/findings?limit=1001", 400},
 		{finding, 200}, {"/api/v1/findings/absent", 404},
 		{finding + "/what-if", 200}, {finding + "/what-if?shards=8&growth=2.5", 200}, {finding + "/what-if?shards=201", 400}, {finding + "/what-if?growth=0", 400},
 		{"/api/v1/findings/absent/what-if", 404},
-		{"/api/v1/incidents", 200}, {"/api/v1/incidents?cause=hot_key&state=firing", 200}, {"/api/v1/incidents?severity=bad", 400},
+		{"/api/v1/incidents", 200}, {"/api/v1/incidents?case=hot_key&state=firing", 200}, {"/api/v1/incidents?severity=bad", 400},
 		{"/api/v1/collectors", 200}, {"/api/v1/receivers", 200}, {"/api/v1/tables", 200}, {"/api/v1/gaps?source=kafka:samples", 200},
 		{"/api/v1/bad-samples", 200}, {"/api/v1/bad-samples?source=kafka:samples", 200},
 		{"/api/v1/heat?" + heat, 200}, {"/api/v1/heat?what=throttled&rows=5&" + heat, 200}, {"/api/v1/heat?sort=position&" + heat, 200}, {"/api/v1/heat?span=1h", 400}, {"/api/v1/heat?rows=151&" + heat, 400},

@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
+	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 	"github.com/keyheat/keyheat/internal/web/overview"
 	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
@@ -29,7 +31,7 @@ func many(t *testing.T, n int) *store.Store {
 
 func manyFindings(n int) (found []detect.Finding) {
 	for i := range n {
-		f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: fmt.Sprintf("table-%d", i%3)}, sample.KeyString(fmt.Sprintf("key-%03d", i)))
+		f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: fmt.Sprintf("table-%d", i%3)}, sample.KeyString(fmt.Sprintf("key-%03d", i)))
 		f.Severity = []detect.Severity{detect.Critical, detect.Warning}[i%2]
 		f.State = []detect.State{detect.Resolved, detect.Firing, detect.Pending, detect.Firing}[i%4]
 		f.Utilization, f.FirstSeen, f.LastSeen = float64(i%7), time.Now().Add(-time.Minute), time.Now()
@@ -55,7 +57,7 @@ func holdingAt(t *testing.T, url string, found []detect.Finding) *store.Store {
 		document, err := json.Marshal(f)
 		must(t, err)
 		j.Findings = append(j.Findings, store.Finding{
-			Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: f.Key, Severity: string(f.Severity), State: string(f.State),
+			Fingerprint: f.Fingerprint, Case: string(f.Case), Subject: string(f.Subject), Target: f.Target, Key: f.Key, Severity: string(f.Severity), State: string(f.State),
 			Utilization: f.Utilization, FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
 		})
 	}
@@ -72,19 +74,19 @@ func holdingAt(t *testing.T, url string, found []detect.Finding) *store.Store {
 // as a whole has many partitions.
 func TestALoadIsOnlyThatOfAPartitionWhereItIs(t *testing.T) {
 	t.Parallel()
-	finding := func(k detect.Kind, key string, peak, mean detect.Figure, utilization float64) detect.Finding {
-		f := detect.NewFinding(k, detect.Target{Table: "orders-" + string(k)}, sample.KeyString(key))
+	finding := func(k any, key string, peak, mean detect.Figure, utilization float64) detect.Finding {
+		f := scenario.NewFinding(k, detect.Target{Table: "orders-" + fmt.Sprint(k)}, sample.KeyString(key))
 		f.Severity, f.State, f.Utilization = detect.Critical, detect.Firing, utilization
 		f.Peak.WCU, f.Mean.WCU, f.Peak.At = peak, mean, time.Now()
 		f.FirstSeen, f.LastSeen = time.Now().Add(-time.Minute), time.Now()
 		return f
 	}
 	exactly := func(v float64) detect.Figure { return detect.Figure{Value: v, Low: v, High: v} }
-	sharded := finding(detect.UnevenShards, "total#*", exactly(3100), exactly(3000), 1.55)
+	sharded := finding(casebook.UnevenShards, "total#*", exactly(3100), exactly(3000), 1.55)
 	sharded.Sharding = &detect.Sharded{Base: "total", Shards: 8, Needed: 5, Hottest: "total#5"}
-	steady := finding(detect.HotKeyWrite, "tenant#big", detect.Figure{Value: 2400, Low: 1785, High: 3300}, detect.Figure{Value: 1800, Low: 1770, High: 1830}, 2.4)
+	steady := finding(detect.KeyWrites, "tenant#big", detect.Figure{Value: 2400, Low: 1785, High: 3300}, detect.Figure{Value: 1800, Low: 1770, High: 1830}, 2.4)
 	steady.Quality.Sampling = detect.SamplingByCall
-	table := finding(detect.TableStarvation, "", exactly(2720), exactly(2720), 2.72)
+	table := finding(detect.SubjectTable, "", exactly(2720), exactly(2720), 2.72)
 	found := []detect.Finding{sharded, steady, table}
 	address := serve(t, holding(t, found))
 	list := open(t, address+"/").text()
@@ -198,12 +200,12 @@ func TestQueriesOfAPage(t *testing.T) {
 // though another key of the table is hotter; a table as a whole has none.
 func TestARowHasItsLoad(t *testing.T) {
 	t.Parallel()
-	finding := func(k detect.Kind, key string) detect.Finding {
-		f := detect.NewFinding(k, detect.Target{Table: "orders"}, sample.KeyString(key))
+	finding := func(k any, key string) detect.Finding {
+		f := scenario.NewFinding(k, detect.Target{Table: "orders"}, sample.KeyString(key))
 		f.Severity, f.State, f.FirstSeen, f.LastSeen = detect.Critical, detect.Firing, time.Now().Add(-time.Minute), time.Now()
 		return f
 	}
-	s := holding(t, []detect.Finding{finding(detect.HotKeyWrite, "a"), finding(detect.HotKeyRead, "b")})
+	s := holding(t, []detect.Finding{finding(detect.KeyWrites, "a"), finding(detect.KeyReads, "b")})
 	rollUp(t, s) // 150% of writes on a, 70% on b
 	p := open(t, serve(t, s)+"/")
 	var labels []string

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/pipeline"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/store"
@@ -31,7 +32,7 @@ func TestKeyheatsOwnFindingsNameNoTable(t *testing.T) {
 		t.Fatalf("lease: %t, %v", ok, err)
 	}
 	must(t, s.Judge(t.Context(), l, store.Judgement{Incidents: stored(t, []detect.Finding{f}), Findings: []store.Finding{{
-		Fingerprint: f.Fingerprint, Kind: string(detect.CollectionStopped), Severity: string(f.Severity), State: string(f.State),
+		Fingerprint: f.Fingerprint, Case: string(casebook.CollectionStopped), Subject: string(detect.SubjectPipeline), Severity: string(f.Severity), State: string(f.State),
 		FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
 	}}}))
 	address := serve(t, s)

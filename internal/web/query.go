@@ -42,7 +42,7 @@ type badRequest = cursor.BadRequest
 func findingQuery(q url.Values) (store.FindingQuery, error) {
 	f := store.FindingQuery{
 		State: q.Get("state"), Severity: q.Get("severity"),
-		Account: q.Get("account"), Region: q.Get("region"), Table: q.Get("table"), Kind: q.Get("kind"),
+		Account: q.Get("account"), Region: q.Get("region"), Table: q.Get("table"), Case: q.Get("case"), Subject: q.Get("subject"),
 	}
 	if err := oneOf("state", f.State, states); err != nil {
 		return f, err
@@ -50,7 +50,7 @@ func findingQuery(q url.Values) (store.FindingQuery, error) {
 	if err := oneOf("severity", f.Severity, severities); err != nil {
 		return f, err
 	}
-	if err := cmp.Or(silence.CheckWord("kind", f.Kind), silence.CheckWord("cause", q.Get("cause"))); err != nil {
+	if err := cmp.Or(silence.CheckWord("case", f.Case), silence.CheckWord("subject", f.Subject)); err != nil {
 		return f, badRequest{Err: err}
 	}
 	var err error

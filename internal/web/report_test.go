@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/store"
 )
@@ -28,7 +29,7 @@ func reported(t *testing.T, s *store.Store, schedule string, days int) (ids []st
 			Writers: []store.Writer{{ID: "w", Host: hostile, Started: due.Add(-time.Hour), Seen: due.Add(-time.Minute - time.Second)}},
 		})
 		must(t, err)
-		summary.Hot = []report.Incident{{ID: "i", Cause: detect.CauseHotKey, KeyRef: detect.KeyRef{Key: hostile}, State: detect.Firing}}
+		summary.Hot = []report.Incident{{ID: "i", Case: casebook.HotKey, Subject: "key_writes", KeyRef: detect.KeyRef{Key: hostile}, State: detect.Firing}}
 		document, err := json.Marshal(summary)
 		must(t, err)
 		outline, err := json.Marshal(summary.Outline())

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/corroboration"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/sample"
@@ -34,14 +35,14 @@ func TestPagesSayWhoseRequestsTheyAre(t *testing.T) {
 		tables = append(tables, of)
 		j.Views = append(j.Views, store.TargetDocument{Target: of.Target, Document: document(of)})
 	}
-	f := detect.NewFinding(detect.MovingHotSpot, detect.Target{Table: "quiet"}, sample.Key{})
+	f := casebook.NewFinding(casebook.MovingSpot, detect.Target{Table: "quiet"}, sample.Key{})
 	f.Severity, f.State, f.FirstSeen, f.LastSeen = detect.Critical, detect.Firing, time.Now(), time.Now()
 	f.Evidence = &detect.Evidence{Records: 755, Seconds: 5, ItemBytes: 267_264, Callers: []detect.Part{{Text: "loader", Low: 0.03, High: 0.22}}}
 	f.CloudWatch = &detect.CloudWatch{
 		Verdict: detect.CloudWatchConfirms, Throttles: map[detect.Metric]float64{corroboration.WriteKeyRangeThrottles: 90},
 	}
 	j.Findings = []store.Finding{{
-		Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Severity: string(f.Severity), State: string(f.State),
+		Fingerprint: f.Fingerprint, Case: string(f.Case), Subject: string(f.Subject), Target: f.Target, Severity: string(f.Severity), State: string(f.State),
 		FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document(f),
 	}}
 	j.Incidents = stored(t, []detect.Finding{f})

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
 	"github.com/keyheat/keyheat/internal/web"
 	"github.com/keyheat/keyheat/store"
@@ -311,14 +312,14 @@ func TestAFindingSaysWhoSilencedIt(t *testing.T) {
 		if !want {
 			must(t, s.ExpireSilence(t.Context(), n.ID, "ada"))
 		}
-		i := detect.Incidents([]detect.Finding{f})[0]
+		i := casebook.Incidents([]detect.Finding{f})[0]
 		i.Silenced = &detect.Silenced{By: n.ID, Author: hostile, Reason: "\u202eknown", Until: time.Now().Add(time.Hour)}
 		document, err := json.Marshal(i)
 		must(t, err)
 		l, _, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
 		must(t, err)
 		must(t, s.Judge(t.Context(), l, store.Judgement{Incidents: []store.Incident{{
-			ID: i.ID, Cause: string(i.Cause), Target: i.Target, Severity: string(i.Severity), State: string(detect.Firing),
+			ID: i.ID, Case: string(i.Case), Subject: string(i.Subject), Target: i.Target, Severity: string(i.Severity), State: string(detect.Firing),
 			OpenedAt: i.OpenedAt, LastSeen: i.LastSeen, Root: i.Root, Findings: i.Findings, Document: document,
 		}}}))
 		for _, path := range []string{path, "/"} {

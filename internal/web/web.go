@@ -80,7 +80,7 @@ var functions = template.FuncMap{
 	"percent":        percent,
 	"part":           wording.Part,
 	"oflimit":        ofLimit,
-	"kind":           say.KindName,
+	"found":          say.Name,
 	"tablecompared":  say.TableCloudWatch,
 	"details":        func(f detect.Finding) []say.Line { return say.Details(&f) },
 	"tableload":      func(t detect.Table) []say.Line { return say.TableLoad(&t) },

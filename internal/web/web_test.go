@@ -16,6 +16,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/keydesign"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
@@ -101,7 +102,7 @@ func filledAt(t *testing.T, owners ...sample.Target) (*store.Store, []detect.Fin
 		document, err := json.Marshal(f)
 		must(t, err)
 		j.Findings = append(j.Findings, store.Finding{
-			Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: f.Key,
+			Fingerprint: f.Fingerprint, Case: string(f.Case), Subject: string(f.Subject), Target: f.Target, Key: f.Key,
 			Severity: string(f.Severity), State: string(f.State), Utilization: f.Utilization,
 			FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
 		})
@@ -122,11 +123,11 @@ func filledAt(t *testing.T, owners ...sample.Target) (*store.Store, []detect.Fin
 // stored are the incidents of findings, as a judge writes them.
 func stored(t *testing.T, found []detect.Finding) (all []store.Incident) {
 	t.Helper()
-	for _, i := range detect.Incidents(found) {
+	for _, i := range casebook.Incidents(found) {
 		document, err := json.Marshal(i)
 		must(t, err)
 		all = append(all, store.Incident{
-			ID: i.ID, Cause: string(i.Cause), Target: i.Target, Severity: string(i.Severity), State: string(i.State),
+			ID: i.ID, Case: string(i.Case), Subject: string(i.Subject), Target: i.Target, Severity: string(i.Severity), State: string(i.State),
 			OpenedAt: i.OpenedAt, LastSeen: i.LastSeen, Root: i.Root, Findings: i.Findings, Document: document,
 		})
 	}
@@ -226,7 +227,7 @@ func TestIncidentsAreListedByStateAndSeverity(t *testing.T) {
 		t.Fatalf("%d rows, want 2", len(rows))
 	}
 	for i, want := range []string{
-		hostile + " critical orders · hot key (writes) 1 more of this incident warm key hot key (writes), 90% of the limit " + found[0].FirstSeen.UTC().Format("15:04:05") + " 10 s over limit " + say.NewRow(&found[0]).Harm + " “<i>job</i>” ≥72% ",
+		hostile + " critical orders · hot key (writes) 1 more of this incident warm key key near the limit (writes), 90% of the limit " + found[0].FirstSeen.UTC().Format("15:04:05") + " 10 s over limit " + say.NewRow(&found[0]).Harm + " “<i>job</i>” ≥72% ",
 		"OPEN critical orders / by-status · hot key (reads) " + found[1].FirstSeen.UTC().Format("15:04:05") + " 10 s over limit " + say.NewRow(&found[1]).Harm + " not known ",
 	} {
 		if got := rows[i].text(); !strings.HasPrefix(got, want) {
@@ -289,7 +290,7 @@ func TestFilters(t *testing.T) {
 	}
 	for query, want := range map[string]int{
 		"": 3, "?severity=warning": 1, "?severity=critical&state=firing": 2, "?state=resolved": 0,
-		"?table=orders": 3, "?kind=hot_key_read": 1, "?limit=2": 2,
+		"?table=orders": 3, "?subject=key_reads": 1, "?limit=2": 2,
 	} {
 		var answer struct{ Findings []detect.Finding }
 		text, _ := get(t, address+"/api/v1/findings"+query, http.StatusOK)
@@ -364,7 +365,7 @@ func TestTheAPIReturnsIncidents(t *testing.T) {
 	var all struct{ Incidents []detect.Incident }
 	text, _ := get(t, address+"/api/v1/incidents", http.StatusOK)
 	must(t, json.Unmarshal([]byte(text), &all))
-	if want := len(detect.Incidents(found)); len(all.Incidents) != want {
+	if want := len(casebook.Incidents(found)); len(all.Incidents) != want {
 		t.Fatalf("%d incidents, want %d of %d findings", len(all.Incidents), want, len(found))
 	}
 	for _, i := range all.Incidents {
@@ -374,14 +375,14 @@ func TestTheAPIReturnsIncidents(t *testing.T) {
 			t.Errorf("the incident %+v is no finding's", i)
 		}
 	}
-	text, _ = get(t, address+"/api/v1/incidents?cause=starvation", http.StatusOK)
+	text, _ = get(t, address+"/api/v1/incidents?subject=table", http.StatusOK)
 	must(t, json.Unmarshal([]byte(text), &all))
 	if len(all.Incidents) != 0 {
 		t.Errorf("incidents of another cause: %+v", all.Incidents)
 	}
 	for query, want := range map[string]string{
-		"incidents?state=wrong": "give one of pending", "incidents?cause=hot-key": `there is no cause \"hot-key\": did you mean \"hot_key\"?`,
-		"findings?kind=hot_key_writes": `there is no kind \"hot_key_writes\": did you mean \"hot_key_write\"?`,
+		"incidents?state=wrong": "give one of pending", "incidents?case=hot-key": `there is no case \"hot-key\": did you mean \"hot_key\"?`,
+		"findings?subject=key_write": `there is no subject \"key_write\": did you mean \"key_writes\"?`,
 	} {
 		if text, _ := get(t, address+"/api/v1/"+query, http.StatusBadRequest); !strings.Contains(text, want) {
 			t.Errorf("%s says %s, want %s", query, text, want)
@@ -435,7 +436,7 @@ func TestOneNumber(t *testing.T) {
 		t.Fatalf("lease: %t, %v", ok, err)
 	}
 	must(t, s.Judge(t.Context(), l, store.Judgement{Findings: []store.Finding{{
-		Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: f.Key, Severity: string(f.Severity), State: string(f.State),
+		Fingerprint: f.Fingerprint, Case: string(f.Case), Subject: string(f.Subject), Target: f.Target, Key: f.Key, Severity: string(f.Severity), State: string(f.State),
 		Utilization: f.Utilization, FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
 	}}}))
 
@@ -557,7 +558,7 @@ func TestTablesOfOneNameStandApart(t *testing.T) {
 			text, _ := get(t, address+path+query, http.StatusOK)
 			must(t, json.Unmarshal([]byte(text), &answer))
 		}
-		if incidents := len(detect.Incidents(answer.Findings)); len(answer.Findings) != want || len(answer.Incidents) != incidents {
+		if incidents := len(casebook.Incidents(answer.Findings)); len(answer.Findings) != want || len(answer.Incidents) != incidents {
 			t.Errorf("the API with %q has %d findings and %d incidents, want %d and %d", query, len(answer.Findings), len(answer.Incidents), want, incidents)
 		}
 	}
@@ -738,7 +739,7 @@ func TestAddressesThatAreNoText(t *testing.T) {
 	address := serve(t, s)
 	for _, path := range []string{
 		"/findings/%00", "/findings/a%00b", "/findings/%ff", "/api/v1/findings/%00", "/?table=%00", "/?table=%ff", "/?%00=1", "/?table=%zz",
-		"/table?table=a%00", "/table?table=a&index=%c3%28", "/api/v1/findings?table=%00", "/api/v1/incidents?cause=%00", "/api/v1/findings?account=%ed%a0%80",
+		"/table?table=a%00", "/table?table=a&index=%c3%28", "/api/v1/findings?table=%00", "/api/v1/incidents?case=%00", "/api/v1/findings?account=%ed%a0%80",
 	} {
 		get(t, address+path, http.StatusBadRequest)
 	}
@@ -834,7 +835,7 @@ func TestOtherSitesCannotPost(t *testing.T) {
 func TestWhatIfTakesTheTablesPolicy(t *testing.T) {
 	t.Parallel()
 	s, found := filled(t)
-	i := slices.IndexFunc(found, func(f detect.Finding) bool { return f.Key == hostile && f.Kind == detect.HotKeyWrite })
+	i := slices.IndexFunc(found, func(f detect.Finding) bool { return f.Key == hostile && f.Subject == detect.KeyWrites })
 	full := func(of detect.Target) detect.Policy {
 		p := detect.DefaultPolicy()
 		if of == found[i].Target {

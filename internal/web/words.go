@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web/fleet"
@@ -33,16 +34,15 @@ var stateWords = map[detect.State]string{detect.Firing: "Firing", detect.Pending
 // shownKey is how much of a key a list shows, in characters: keys may have 2 KB.
 const shownKey = 120
 
-func subject(k detect.Kind, key sample.Text) string {
-	switch k {
-	case detect.HotPartition, detect.TableStarvation, detect.LowCardinalityKey, detect.MovingHotSpot, detect.CoverageFell, detect.TooManyHotKeys, detect.UnseenKeys:
-		return "All keys"
-	}
+// subject names what a finding is about.
+func subject(s detect.Subject, c detect.Case, key sample.Text) string {
 	switch {
-	case k == detect.SamplesStopped:
+	case c == casebook.SamplesStopped:
 		return "Samples"
-	case k.OfPipeline():
+	case s.OfPipeline():
 		return "Keyheat itself"
+	case s.OfTable(), s == detect.SubjectSamples, c == casebook.FewValues, c == casebook.MovingSpot:
+		return "All keys"
 	}
 	return keytext(key)
 }
@@ -72,7 +72,7 @@ func templateKeytext(key any) string {
 // ofLimit returns the ratio of a finding's load to a partition's limit; empty for a
 // finding about a whole table or about Keyheat itself.
 func ofLimit(f detect.Finding) string {
-	if f.Kind.OfPipeline() {
+	if f.Subject.OfPipeline() {
 		return ""
 	}
 	_, of := wording.Load(&f)

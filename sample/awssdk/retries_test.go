@@ -247,7 +247,7 @@ func (paid *toll) isFound(t *testing.T, records []sample.Record, began int64, se
 		b.Settle(began+s, true)
 	}
 	for _, f := range b.Findings() {
-		if f.Kind != detect.HotKeyWrite {
+		if f.Subject != detect.KeyWrites {
 			continue
 		}
 		r := f.Evidence.Retries

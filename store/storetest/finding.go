@@ -18,9 +18,9 @@ var findings = []obligation{
 
 func finding(fingerprint string, utilization float64) store.Finding {
 	return store.Finding{
-		Fingerprint: fingerprint, Kind: "hot_key_write", Target: sample.Target{Table: "orders", Index: ""}, Key: "user#42",
+		Fingerprint: fingerprint, Case: "hot_item", Subject: "key_writes", Target: sample.Target{Table: "orders", Index: ""}, Key: "user#42",
 		Severity: "critical", State: "firing", Utilization: utilization,
-		FirstSeen: noon, LastSeen: noon.Add(time.Minute), Document: []byte(`{"kind": "hot_key_write"}`),
+		FirstSeen: noon, LastSeen: noon.Add(time.Minute), Document: []byte(`{"case": "hot_item"}`),
 	}
 }
 
@@ -39,7 +39,7 @@ func findingKept(t *testing.T, s *store.Store) {
 func findingsChosen(t *testing.T, s *store.Store) {
 	warm, other, cool := finding("warm", 0.9), finding("other", 3), finding("cool", 0.1)
 	warm.Severity, cool.State, other.Table = "warning", "resolved", "carts"
-	other.Kind = "hot_key_read"
+	other.Case, other.Subject = "near_limit", "key_reads"
 	warm.Account, warm.Region, cool.Account, cool.Region = "1", "eu-west-1", "2", "eu-west-1"
 	judge(t, s, store.Judgement{Findings: []store.Finding{cool, finding("hot", 2), warm, other}})
 	for _, c := range []struct {
@@ -52,7 +52,8 @@ func findingsChosen(t *testing.T, s *store.Store) {
 		{"state", store.FindingQuery{State: "firing"}, []string{"other", "hot", "warm"}},
 		{"severity", store.FindingQuery{Severity: "warning"}, []string{"warm"}},
 		{"table", store.FindingQuery{Table: "carts"}, []string{"other"}},
-		{"kind", store.FindingQuery{Kind: "hot_key_write"}, []string{"hot", "warm", "cool"}},
+		{"case", store.FindingQuery{Case: "hot_item"}, []string{"hot", "warm", "cool"}},
+		{"subject", store.FindingQuery{Subject: "key_writes"}, []string{"hot", "warm", "cool"}},
 		{"account", store.FindingQuery{Account: "2"}, []string{"cool"}},
 		{"Region", store.FindingQuery{Region: "eu-west-1"}, []string{"warm", "cool"}},
 		{"another Region", store.FindingQuery{Account: "1", Region: "us-west-2"}, nil},

@@ -26,7 +26,7 @@ var incidents = []obligation{
 // incident is a firing one of two findings.
 func incident(id string) store.Incident {
 	return store.Incident{
-		ID: id, Cause: "hot_key", Target: byStatus, Severity: "critical", State: "firing", OpenedAt: noon, FiredAt: noon.Add(time.Second),
+		ID: id, Case: "hot_key", Subject: "key_writes", Target: byStatus, Severity: "critical", State: "firing", OpenedAt: noon, FiredAt: noon.Add(time.Second),
 		LastSeen: noon.Add(time.Minute), Revision: 1, Root: id + "-1", Findings: []string{id + "-1", id + "-2"},
 		Document: []byte(`{"id":"` + id + `"}`),
 	}
@@ -49,7 +49,7 @@ func incidentsChosen(t *testing.T, s *store.Store) {
 	pending, resolved := incident("pending"), incident("resolved")
 	pending.State, pending.FiredAt, pending.LastSeen = "pending", time.Time{}, noon.Add(time.Hour)
 	resolved.State, resolved.ResolvedAt, resolved.LastSeen = "resolved", noon.Add(time.Hour), noon
-	resolved.Table, resolved.Severity, resolved.Cause = "carts", "warning", "few_values"
+	resolved.Table, resolved.Severity, resolved.Case, resolved.Subject = "carts", "warning", "few_values", "keys"
 	pending.Account, pending.Region, resolved.Account, resolved.Region = "1", "eu-west-1", "2", "eu-west-1"
 	judge(t, s, store.Judgement{Incidents: []store.Incident{incident("firing"), pending, resolved}})
 	for _, c := range []struct {
@@ -61,7 +61,8 @@ func incidentsChosen(t *testing.T, s *store.Store) {
 		{"state", store.IncidentQuery{State: "firing"}, []string{"firing"}},
 		{"severity", store.IncidentQuery{Severity: "warning"}, []string{"resolved"}},
 		{"table", store.IncidentQuery{Table: "orders"}, []string{"pending", "firing"}},
-		{"cause", store.IncidentQuery{Cause: "few_values"}, []string{"resolved"}},
+		{"case", store.IncidentQuery{Case: "few_values"}, []string{"resolved"}},
+		{"subject", store.IncidentQuery{Subject: "keys"}, []string{"resolved"}},
 		{"finding", store.IncidentQuery{Finding: "firing-2"}, []string{"firing"}},
 		{"account", store.IncidentQuery{Account: "1"}, []string{"pending"}},
 		{"Region", store.IncidentQuery{Region: "eu-west-1"}, []string{"pending", "resolved"}},
@@ -92,7 +93,7 @@ func incidentsOfAPage(t *testing.T, s *store.Store) {
 	var found []store.Finding
 	for fingerprint, utilization := range map[string]float64{"a-mild": 1, "a-high": 2, "a-same": 2, "a-higher": 3, "b-1": 9, "b-2": 8, "other": 7} {
 		found = append(found, store.Finding{
-			Fingerprint: fingerprint, Kind: "hot_key_write", Target: a.Target, Key: sample.Text("key of " + fingerprint), Severity: "critical", State: "firing",
+			Fingerprint: fingerprint, Case: "hot_key", Subject: "key_writes", Target: a.Target, Key: sample.Text("key of " + fingerprint), Severity: "critical", State: "firing",
 			Utilization: utilization, FirstSeen: noon, LastSeen: noon, Document: []byte(`{"of":"` + fingerprint + `"}`),
 		})
 	}
@@ -123,7 +124,7 @@ func incidentHeads(t *testing.T, s *store.Store) {
 	for i, of := range []store.Incident{healed, milder, worst, worse, pending} {
 		for _, fingerprint := range of.Findings {
 			found = append(found, store.Finding{
-				Fingerprint: fingerprint, Kind: "hot_key_write", Target: of.Target, Key: sample.Text("Key " + fingerprint), Severity: of.Severity, State: of.State,
+				Fingerprint: fingerprint, Case: "hot_key", Subject: "key_writes", Target: of.Target, Key: sample.Text("Key " + fingerprint), Severity: of.Severity, State: of.State,
 				Utilization: []float64{9, 1, 3, 2, 8}[i], FirstSeen: noon, LastSeen: noon, Document: []byte(`{}`),
 			})
 		}
@@ -153,7 +154,7 @@ func incidentHeads(t *testing.T, s *store.Store) {
 	}
 	equal(t, "a head", value[[]store.IncidentHead](t)(s.IncidentHeads(t.Context(), store.HeadQuery{Limit: 1}))[0], store.IncidentHead{
 		ID: "worst", Target: worst.Target, Severity: "critical", State: "firing", OpenedAt: worst.OpenedAt, LastSeen: worst.LastSeen,
-		Root: "worst-1", Kind: "hot_key_write", Key: "Key worst-1", Utilization: 3,
+		Root: "worst-1", Case: "hot_key", Subject: "key_writes", Key: "Key worst-1", Utilization: 3,
 	})
 }
 
@@ -169,10 +170,10 @@ func openHeads(t *testing.T, s *store.Store) {
 	equal(t, "open incidents", value[[]store.OpenIncidents](t)(s.OpenIncidents(t.Context())),
 		[]store.OpenIncidents{{Target: carts, Firing: 1}, {Target: byStatus, Firing: 1, Pending: 1}})
 	equal(t, "open incidents by cause", value[[]store.IncidentCount](t)(s.CountIncidents(t.Context())), []store.IncidentCount{
-		{State: "firing", Severity: "critical", Cause: "hot_key", Incidents: 2}, {State: "pending", Severity: "critical", Cause: "hot_key", Incidents: 1},
+		{State: "firing", Severity: "critical", Case: "hot_key", Incidents: 2}, {State: "pending", Severity: "critical", Case: "hot_key", Incidents: 1},
 	})
 	head := func(f store.Finding) store.FindingHead {
-		return store.FindingHead{Fingerprint: f.Fingerprint, Target: f.Target, Kind: f.Kind, Key: f.Key, State: f.State}
+		return store.FindingHead{Fingerprint: f.Fingerprint, Target: f.Target, Case: f.Case, Subject: f.Subject, Key: f.Key, State: f.State}
 	}
 	equal(t, "open findings", value[[]store.FindingHead](t)(s.OpenFindings(t.Context(), 0)), []store.FindingHead{head(hotter), head(hot), head(warm)})
 	equal(t, "the first", value[[]store.FindingHead](t)(s.OpenFindings(t.Context(), 1)), []store.FindingHead{head(hotter)})

@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -17,19 +18,19 @@ func Assign(found []detect.Finding, policy func(detect.Target) detect.Policy) {
 		if g.presses(f) && f.Utilization >= detect.SaturatedFrom {
 			f.Severity = policy(f.Target).Cap(detect.Critical)
 		}
-		f.BelongTo(claims[i].cause, claims[i].subject)
+		f.BelongTo(claims[i].cause, claims[i].key)
 	}
 	for i := range found {
 		switch f := &found[i]; {
 		case isPressed(f):
-			f.Incident, f.Cause = pressingIncident(found, f)
+			f.Incident = pressingIncident(found, f)
 		case isShortOfIndex(f):
 			if index := shortIndex(found, f); index != nil {
-				f.Incident, f.Cause = index.Incident, index.Cause
+				f.Incident = index.Incident
 			}
 		}
 	}
-	detect.Lift(found)
+	casebook.Lift(found)
 	followMoving(found)
 }
 
@@ -57,11 +58,11 @@ func newGrouping(found []detect.Finding) grouping {
 		e := f.Evidence
 		switch {
 		case e == nil:
-		case f.Kind == detect.HotPartition && e.Refused[sample.OfIndex.String()] > 0:
+		case f.Subject == detect.SubjectPartition && e.Refused[sample.OfIndex.String()] > 0:
 			g.pressed[f.Target] = true
-		case f.Kind == detect.RetryStorm && e.Retries != nil && len(e.Retries.Callers) > 0:
+		case f.Case == casebook.RetryStorm && e.Retries != nil && len(e.Retries.Callers) > 0:
 			g.storms[f.KeyRef] = string(e.Retries.Callers[0].Caller)
-		case (f.Kind == detect.SingleCaller || f.Kind == detect.TestKey) && len(e.Callers) > 0:
+		case (f.Case == casebook.OneCaller || f.Case == casebook.TestKey) && len(e.Callers) > 0:
 			g.callers[f.KeyRef] = string(e.Callers[0].Text)
 		}
 	}
@@ -85,8 +86,8 @@ func leaveSingle(callers map[detect.KeyRef]string) {
 
 // claim is the cause of a finding, and the key or pattern that it is about.
 type claim struct {
-	cause   detect.Cause
-	subject string
+	cause detect.Case
+	key   string
 }
 
 // claims returns the claims of all findings. A key that is written in several Regions of
@@ -97,8 +98,8 @@ func (g *grouping) claims(found []detect.Finding) []claim {
 	first := map[detect.KeyRef]int{}
 	for i := range found {
 		f := &found[i]
-		all[i].cause, all[i].subject = g.cause(f)
-		if f.Replication == nil || f.Key == "" || all[i].cause == detect.CauseHotKey {
+		all[i].cause, all[i].key = g.cause(f)
+		if f.Replication == nil || f.Key == "" || all[i].cause == casebook.HotKey {
 			continue
 		}
 		if other, has := first[writtenKey(f)]; !has || f.Region < found[other].Region {
@@ -121,39 +122,39 @@ func writtenKey(f *detect.Finding) detect.KeyRef {
 }
 
 // cause returns the cause of a finding, and the key or pattern that it is about.
-func (g *grouping) cause(f *detect.Finding) (c detect.Cause, subject string) {
+func (g *grouping) cause(f *detect.Finding) (c detect.Case, of string) {
 	key := f.KeyType + ":" + string(f.Key)
 	switch {
-	case f.Kind == detect.HotPartition:
-		return detect.CauseHotPartition, ""
-	case f.Kind == detect.TableStarvation:
-		return detect.CauseStarvation, ""
-	case f.Kind == detect.MovingHotSpot:
-		return detect.CauseMovingHotSpot, ""
-	case f.Kind == detect.LowCardinalityKey:
+	case f.Subject == detect.SubjectPartition:
+		return casebook.SharedPartition, ""
+	case f.Subject == detect.SubjectTable:
+		return casebook.ShortOfCapacity, ""
+	case f.Case == casebook.MovingSpot:
+		return casebook.MovingSpot, ""
+	case f.Case == casebook.FewValues:
 		if only := g.few[f.Target]; only != nil {
 			return g.cause(only) // the only value
 		}
 		if one := g.designs[f.Target]; one != nil {
 			return g.cause(one) // the few values are its key shards, or its times
 		}
-		return detect.CauseFewValues, ""
+		return casebook.FewValues, ""
 	case f.Rolling != nil:
-		return detect.CauseRollingKey, string(f.Rolling.Template)
+		return casebook.TimeKey, string(f.Rolling.Template)
 	case f.Sharding != nil:
-		return detect.CauseShardedKey, string(f.Sharding.Pattern())
+		return casebook.TooFewShards, string(f.Sharding.Pattern())
 	case g.moving[f.KeyRef]:
-		return detect.CauseMovingHotSpot, ""
+		return casebook.MovingSpot, ""
 	case g.isFew(f):
-		return detect.CauseFewValues, ""
+		return casebook.FewValues, ""
 	case g.storms[f.KeyRef] != "":
-		return detect.CauseRetryStorm, g.storms[f.KeyRef]
+		return casebook.RetryStorm, g.storms[f.KeyRef]
 	case g.callers[f.KeyRef] != "":
-		return detect.CauseSingleCaller, g.callers[f.KeyRef]
+		return casebook.OneCaller, g.callers[f.KeyRef]
 	case g.presses(f):
-		return detect.CauseIndexBackPressure, key
+		return casebook.BackPressure, key
 	}
-	return detect.CauseHotKey, key
+	return casebook.HotKey, key
 }
 
 // isFew reports whether a key is hot because its target has few values, and has more than
@@ -165,8 +166,11 @@ func (g *grouping) isFew(f *detect.Finding) bool {
 
 // presses reports whether a hot key of an index holds back the writes of its table.
 func (g *grouping) presses(f *detect.Finding) bool {
-	return f.Kind == detect.HotGSIKey && g.pressed[baseOf(f)]
+	return isIndexKey(f) && g.pressed[baseOf(f)]
 }
+
+// isIndexKey reports whether a finding is about the writes of an index's key.
+func isIndexKey(f *detect.Finding) bool { return f.Subject == detect.KeyWrites && f.Index != "" }
 
 func baseOf(f *detect.Finding) detect.Target {
 	return detect.Target{Account: f.Account, Region: f.Region, Table: f.Table}
@@ -176,17 +180,17 @@ func baseOf(f *detect.Finding) detect.Target {
 // known to be few, or some keys, hot together, have all load. The finding is about the
 // one key that has all load, if there is one.
 func fewValues(found []detect.Finding) map[detect.Target]*detect.Finding {
-	few, together := map[detect.Target]*detect.Finding{}, map[detect.Target]map[detect.Kind][]*detect.Finding{}
+	few, together := map[detect.Target]*detect.Finding{}, map[detect.Target]map[detect.Subject][]*detect.Finding{}
 	for i := range found {
 		switch f := &found[i]; {
 		case f.State == detect.Resolved:
-		case f.Kind == detect.LowCardinalityKey:
+		case f.Case == casebook.FewValues:
 			few[f.Target] = nil
-		case f.Kind.OfKey():
+		case f.Subject.OfKey():
 			if together[f.Target] == nil {
-				together[f.Target] = map[detect.Kind][]*detect.Finding{}
+				together[f.Target] = map[detect.Subject][]*detect.Finding{}
 			}
-			together[f.Target][f.Kind] = append(together[f.Target][f.Kind], f)
+			together[f.Target][f.Subject] = append(together[f.Target][f.Subject], f)
 		}
 	}
 	for target, byKind := range together {
@@ -209,7 +213,7 @@ func designs(found []detect.Finding) map[detect.Target]*detect.Finding {
 	all := map[detect.Target]*detect.Finding{}
 	for i := range found {
 		f := &found[i]
-		if !f.Kind.OfKey() {
+		if !f.Subject.OfKey() {
 			continue
 		}
 		if one, seen := all[f.Target]; seen && (one == nil || design(one) != design(f)) || design(f) == "" {
@@ -254,14 +258,14 @@ func haveAllLoad(keys []*detect.Finding) bool {
 // isPressed reports whether writes to the table were throttled because of a partition of
 // an index, and none because of its own.
 func isPressed(f *detect.Finding) bool {
-	return f.Kind == detect.HotPartition && f.Index == "" && f.Evidence != nil &&
+	return f.Subject == detect.SubjectPartition && f.Index == "" && f.Evidence != nil &&
 		f.Evidence.Refused[sample.OfIndex.String()] > 0 && f.Evidence.Refused[sample.KeyRange.String()] == 0
 }
 
 // isShortOfIndex reports whether writes to the table were throttled only because an index
 // lacks capacity.
 func isShortOfIndex(f *detect.Finding) bool {
-	return f.Kind == detect.TableStarvation && f.Index == "" && f.Evidence != nil &&
+	return f.Subject == detect.SubjectTable && f.Index == "" && f.Evidence != nil &&
 		f.Evidence.Refused[sample.OfIndexCapacity.String()] > 0 && f.Evidence.ThrottledRequests() == f.Evidence.Refused[sample.OfIndexCapacity.String()]
 }
 
@@ -270,7 +274,7 @@ func isShortOfIndex(f *detect.Finding) bool {
 func shortIndex(found []detect.Finding, table *detect.Finding) (most *detect.Finding) {
 	for i := range found {
 		f := &found[i]
-		if f.Kind == detect.TableStarvation && f.Index != "" && baseOf(f) == table.Target && (f.State != detect.Resolved || table.State == detect.Resolved) &&
+		if f.Subject == detect.SubjectTable && f.Index != "" && baseOf(f) == table.Target && (f.State != detect.Resolved || table.State == detect.Resolved) &&
 			f.Evidence.ThrottledRequests() > 0 && (most == nil || f.Evidence.ThrottledRequests() > most.Evidence.ThrottledRequests()) {
 			most = f
 		}
@@ -281,14 +285,14 @@ func shortIndex(found []detect.Finding, table *detect.Finding) (most *detect.Fin
 // pressingIncident returns the incident of the hottest key of the table's indexes,
 // because that key throttles the table's writes. If no such key is known, it returns the
 // table's incident.
-func pressingIncident(found []detect.Finding, table *detect.Finding) (incident string, cause detect.Cause) {
-	incident, cause = detect.IncidentID(detect.CauseIndexBackPressure, table.Target, ""), detect.CauseIndexBackPressure
+func pressingIncident(found []detect.Finding, table *detect.Finding) (incident string) {
+	incident = detect.IncidentID(casebook.BackPressure, table.Target, "")
 	most := 0.0
 	for i := range found {
 		f := &found[i]
-		if f.Kind == detect.HotGSIKey && baseOf(f) == table.Target && f.State != detect.Resolved && f.Utilization > most {
-			incident, cause, most = f.Incident, f.Cause, f.Utilization
+		if isIndexKey(f) && baseOf(f) == table.Target && f.State != detect.Resolved && f.Utilization > most {
+			incident, most = f.Incident, f.Utilization
 		}
 	}
-	return incident, cause
+	return incident
 }

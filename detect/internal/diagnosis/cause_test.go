@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/internal/diagnosis"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -16,7 +17,7 @@ var began = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 // hot returns a finding about a key of the table orders that is hot from one second to
 // another, and has a share of the load then.
 func hot(key string, from, to int, share float64) detect.Finding {
-	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString(key))
+	f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "orders"}, sample.KeyString(key))
 	f.Severity, f.State, f.Share, f.Utilization = detect.Critical, detect.Firing, share, 1.2
 	f.FirstSeen, f.LastSeen = began.Add(time.Duration(from)*time.Second), began.Add(time.Duration(to)*time.Second)
 	return f
@@ -79,7 +80,7 @@ func TestMoving(t *testing.T) {
 		moving := 0
 		for i := range all {
 			f := &all[i]
-			if f.Ground == detect.GroundMoving && f.Kind.OfKey() && !f.AdvisesShards() && f.Shards == 1 {
+			if f.Ground == detect.GroundMoving && f.Subject.OfKey() && !casebook.AdvisesShards(f) && f.Shards == 1 {
 				moving++
 				if f.Ground != detect.GroundMoving {
 					t.Errorf("%s: the ground of %s is %q", name, f.Key, f.Ground)
@@ -92,9 +93,9 @@ func TestMoving(t *testing.T) {
 		if moving != c.keys {
 			t.Errorf("%s: %d of its keys say what the hot spot says, want %d", name, moving, c.keys)
 		}
-		incidents := detect.Incidents(all)
+		incidents := casebook.Incidents(all)
 		at := slices.IndexFunc(incidents, func(i detect.Incident) bool { return i.Root == found[0].Fingerprint })
-		if at < 0 || incidents[at].Cause != detect.CauseMovingHotSpot || incidents[at].Severity != detect.Critical ||
+		if at < 0 || incidents[at].Case != casebook.MovingSpot || incidents[at].Severity != detect.Critical ||
 			incidents[at].State != detect.Firing || len(incidents[at].Findings) != c.keys+1 || len(incidents) != len(c.found)-c.keys+1 {
 			t.Errorf("%s: incidents %+v", name, incidents)
 		}
@@ -121,25 +122,25 @@ func TestAShuffledInputIsSpread(t *testing.T) {
 // findings.
 func TestCauses(t *testing.T) {
 	t.Parallel()
-	related := func(kind detect.Kind, of detect.Finding) detect.Finding {
-		f := detect.NewRelated(&of, kind, of.Key)
+	related := func(c detect.Case, of detect.Finding) detect.Finding {
+		f := casebook.NewRelated(&of, c, of.Key)
 		f.Evidence = &detect.Evidence{Callers: []detect.Part{{Text: "role/batch", Low: 0.9, High: 1}}}
 		if of.Evidence != nil {
 			f.Evidence.Retries = of.Evidence.Retries
 		}
 		return f
 	}
-	few := detect.NewFinding(detect.LowCardinalityKey, detect.Target{Table: "orders"}, sample.Key{})
+	few := casebook.NewFinding(casebook.FewValues, detect.Target{Table: "orders"}, sample.Key{})
 	few.Severity = detect.Warning
-	index := detect.NewFinding(detect.HotGSIKey, detect.Target{Table: "orders", Index: "by-status"}, sample.KeyString("OPEN"))
+	index := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "orders", Index: "by-status"}, sample.KeyString("OPEN"))
 	index.Severity, index.State, index.Utilization, index.Share = detect.Warning, detect.Firing, 0.99, 0.5
-	pressed := detect.NewFinding(detect.HotPartition, detect.Target{Table: "orders"}, sample.Key{})
+	pressed := detect.NewFinding(detect.SubjectPartition, detect.Target{Table: "orders"}, sample.Key{})
 	pressed.Severity, pressed.State = detect.Critical, detect.Firing
 	pressed.Evidence = &detect.Evidence{Refused: map[string]int64{sample.OfIndex.String(): 100}}
 	heated := pressed
 	heated.Evidence = &detect.Evidence{Refused: map[string]int64{sample.KeyRange.String(): 100}}
 	starved := func(index string, cause sample.ThrottleReason, state detect.State) detect.Finding {
-		f := detect.NewFinding(detect.TableStarvation, detect.Target{Table: "orders", Index: index}, sample.Key{})
+		f := detect.NewFinding(detect.SubjectTable, detect.Target{Table: "orders", Index: index}, sample.Key{})
 		f.Severity, f.State = detect.Warning, state
 		f.Evidence = &detect.Evidence{Refused: map[string]int64{cause.String(): 100}}
 		return f
@@ -170,36 +171,36 @@ func TestCauses(t *testing.T) {
 	sa, sb, sc := storming(a, "reindex"), storming(b, "reindex"), storming(hot("c", 0, 60, 0.1), "import")
 	for name, c := range map[string]struct {
 		found []detect.Finding
-		want  map[detect.Cause]int // findings by cause
-		all   int                  // incidents
+		want  map[detect.Case]int // findings by cause
+		all   int                 // incidents
 	}{
-		"two hot keys":                        {[]detect.Finding{a, b}, map[detect.Cause]int{detect.CauseHotKey: 2}, 2},
-		"a key and its large items":           {[]detect.Finding{a, related(detect.LargeItem, a)}, map[detect.Cause]int{detect.CauseHotKey: 2}, 1},
-		"two keys of one caller":              {[]detect.Finding{a, b, related(detect.SingleCaller, a), related(detect.SingleCaller, b)}, map[detect.Cause]int{detect.CauseSingleCaller: 4}, 1},
-		"two keys of one storm":               {[]detect.Finding{sa, sb, related(detect.RetryStorm, sa), related(detect.RetryStorm, sb)}, map[detect.Cause]int{detect.CauseRetryStorm: 4}, 1},
-		"storms of two callers":               {[]detect.Finding{sa, sc, related(detect.RetryStorm, sa), related(detect.RetryStorm, sc)}, map[detect.Cause]int{detect.CauseRetryStorm: 4}, 2},
-		"a storm, and who makes the key hot":  {[]detect.Finding{sa, related(detect.RetryStorm, sa), related(detect.SingleCaller, sa)}, map[detect.Cause]int{detect.CauseRetryStorm: 3}, 1},
-		"few values":                          {[]detect.Finding{a, b, few}, map[detect.Cause]int{detect.CauseFewValues: 3}, 1},
-		"two keys with everything":            {[]detect.Finding{hot("true", 0, 60, 0.55), hot("false", 0, 60, 0.45)}, map[detect.Cause]int{detect.CauseFewValues: 2}, 1},
-		"a global table's key":                {[]detect.Finding{eu, replicated(a, "us-east-1")}, map[detect.Cause]int{detect.CauseHotKey: 2}, 1},
-		"a storm on it in one Region":         {[]detect.Finding{eu, us, related(detect.RetryStorm, us)}, map[detect.Cause]int{detect.CauseRetryStorm: 3}, 1},
-		"few values that are shards":          {[]detect.Finding{shard("a#1"), shard("a#2"), few}, map[detect.Cause]int{detect.CauseShardedKey: 3}, 1},
-		"few values, some of them shards":     {[]detect.Finding{shard("a#1"), shard("a#2"), b, few}, map[detect.Cause]int{detect.CauseShardedKey: 2, detect.CauseFewValues: 2}, 2},
-		"few values that are days":            {[]detect.Finding{day("2026-11-20", detect.Resolved), day("2026-11-21", detect.Firing), few}, map[detect.Cause]int{detect.CauseRollingKey: 3}, 1},
-		"one value":                           {[]detect.Finding{hot("ALL", 0, 60, 1), few}, map[detect.Cause]int{detect.CauseHotKey: 2}, 1},
-		"an index that holds writes back":     {[]detect.Finding{index, pressed}, map[detect.Cause]int{detect.CauseIndexBackPressure: 2}, 1},
-		"one whose key nobody sees":           {[]detect.Finding{pressed}, map[detect.Cause]int{detect.CauseIndexBackPressure: 1}, 1},
-		"an index short of capacity":          {[]detect.Finding{short, shortIndex}, map[detect.Cause]int{detect.CauseStarvation: 2}, 1},
-		"one that is over, and its table":     {[]detect.Finding{starved("", sample.OfIndexCapacity, detect.Resolved), starved("by-day", sample.Provisioned, detect.Resolved)}, map[detect.Cause]int{detect.CauseStarvation: 2}, 1},
-		"one whose index nobody tells":        {[]detect.Finding{short}, map[detect.Cause]int{detect.CauseStarvation: 1}, 1},
-		"a table short of both":               {[]detect.Finding{mixed, shortIndex}, map[detect.Cause]int{detect.CauseStarvation: 2}, 2},
-		"a partition of the table, and a key": {[]detect.Finding{index, heated}, map[detect.Cause]int{detect.CauseHotKey: 1, detect.CauseHotPartition: 1}, 2},
+		"two hot keys":                        {[]detect.Finding{a, b}, map[detect.Case]int{casebook.HotKey: 2}, 2},
+		"a key and its large items":           {[]detect.Finding{a, related(casebook.LargeItem, a)}, map[detect.Case]int{casebook.HotKey: 2}, 1},
+		"two keys of one caller":              {[]detect.Finding{a, b, related(casebook.OneCaller, a), related(casebook.OneCaller, b)}, map[detect.Case]int{casebook.OneCaller: 4}, 1},
+		"two keys of one storm":               {[]detect.Finding{sa, sb, related(casebook.RetryStorm, sa), related(casebook.RetryStorm, sb)}, map[detect.Case]int{casebook.RetryStorm: 4}, 1},
+		"storms of two callers":               {[]detect.Finding{sa, sc, related(casebook.RetryStorm, sa), related(casebook.RetryStorm, sc)}, map[detect.Case]int{casebook.RetryStorm: 4}, 2},
+		"a storm, and who makes the key hot":  {[]detect.Finding{sa, related(casebook.RetryStorm, sa), related(casebook.OneCaller, sa)}, map[detect.Case]int{casebook.RetryStorm: 3}, 1},
+		"few values":                          {[]detect.Finding{a, b, few}, map[detect.Case]int{casebook.FewValues: 3}, 1},
+		"two keys with everything":            {[]detect.Finding{hot("true", 0, 60, 0.55), hot("false", 0, 60, 0.45)}, map[detect.Case]int{casebook.HotKey: 2}, 1},
+		"a global table's key":                {[]detect.Finding{eu, replicated(a, "us-east-1")}, map[detect.Case]int{casebook.HotKey: 2}, 1},
+		"a storm on it in one Region":         {[]detect.Finding{eu, us, related(casebook.RetryStorm, us)}, map[detect.Case]int{casebook.RetryStorm: 3}, 1},
+		"few values that are shards":          {[]detect.Finding{shard("a#1"), shard("a#2"), few}, map[detect.Case]int{casebook.HotKey: 3}, 1},
+		"few values, some of them shards":     {[]detect.Finding{shard("a#1"), shard("a#2"), b, few}, map[detect.Case]int{casebook.HotKey: 2, casebook.FewValues: 2}, 2},
+		"few values that are days":            {[]detect.Finding{day("2026-11-20", detect.Resolved), day("2026-11-21", detect.Firing), few}, map[detect.Case]int{casebook.TimeKey: 3}, 1},
+		"one value":                           {[]detect.Finding{hot("ALL", 0, 60, 1), few}, map[detect.Case]int{casebook.HotKey: 2}, 1},
+		"an index that holds writes back":     {[]detect.Finding{index, pressed}, map[detect.Case]int{casebook.HotKey: 2}, 1},
+		"one whose key nobody sees":           {[]detect.Finding{pressed}, map[detect.Case]int{casebook.SharedPartition: 1}, 1},
+		"an index short of capacity":          {[]detect.Finding{short, shortIndex}, map[detect.Case]int{casebook.ShortOfCapacity: 2}, 1},
+		"one that is over, and its table":     {[]detect.Finding{starved("", sample.OfIndexCapacity, detect.Resolved), starved("by-day", sample.Provisioned, detect.Resolved)}, map[detect.Case]int{casebook.ShortOfCapacity: 2}, 1},
+		"one whose index nobody tells":        {[]detect.Finding{short}, map[detect.Case]int{casebook.ShortOfCapacity: 1}, 1},
+		"a table short of both":               {[]detect.Finding{mixed, shortIndex}, map[detect.Case]int{casebook.ShortOfCapacity: 2}, 2},
+		"a partition of the table, and a key": {[]detect.Finding{index, heated}, map[detect.Case]int{casebook.HotKey: 1, casebook.SharedPartition: 1}, 2},
 	} {
 		diagnosis.Assign(c.found, policy)
-		got := map[detect.Cause]int{}
-		incidents := detect.Incidents(c.found)
+		got := map[detect.Case]int{}
+		incidents := casebook.Incidents(c.found)
 		for _, i := range incidents {
-			got[i.Cause] += len(i.Findings)
+			got[casebook.Form(i.Case)] += len(i.Findings)
 		}
 		if fmt.Sprint(got) != fmt.Sprint(c.want) || len(incidents) != c.all {
 			t.Errorf("%s: %d incidents, %v, want %d, %v", name, len(incidents), got, c.all, c.want)
@@ -211,7 +212,7 @@ func TestCauses(t *testing.T) {
 // while any of them does.
 func TestARootHasWhatItExplains(t *testing.T) {
 	t.Parallel()
-	few := detect.NewFinding(detect.LowCardinalityKey, detect.Target{Table: "orders"}, sample.Key{})
+	few := casebook.NewFinding(casebook.FewValues, detect.Target{Table: "orders"}, sample.Key{})
 	few.Severity = detect.Info
 	found := []detect.Finding{few, hot("a", 0, 60, 0.3), hot("b", 0, 60, 0.2)}
 	diagnosis.Assign(found, policy)

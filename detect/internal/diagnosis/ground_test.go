@@ -28,7 +28,7 @@ func items(v detect.SplitVerdict, load, item float64) tell {
 
 func inBatches(f *detect.Finding) { f.Quality.CannotSee = []string{detect.BlindSeconds} }
 
-func ofIndex(f *detect.Finding) { f.Kind, f.Index = detect.HotGSIKey, "by-status" }
+func ofIndex(f *detect.Finding) { f.Subject, f.Index = detect.KeyWrites, "by-status" }
 
 // plateau is a load that stays just at the limit.
 func plateau(f *detect.Finding) {
@@ -69,7 +69,7 @@ func TestDiagnose(t *testing.T) {
 		"the load rises in several places":            {[]tell{observed(detect.SplitUnknown, detect.Rising, long)}, nil, detect.GroundPlaces},
 		"the sort keys leave it open":                 {[]tell{observed(detect.SplitUnknown, "", long)}, nil, detect.GroundNotDecided},
 	} {
-		f := &detect.Finding{Kind: detect.HotKeyWrite, Severity: detect.Critical, OverSeconds: new(20)}
+		f := &detect.Finding{Subject: detect.KeyWrites, Severity: detect.Critical, OverSeconds: new(20)}
 		f.Evidence = &detect.Evidence{Records: 1000, SortKeys: &detect.SortKeys{Known: 1, Distinct: 385}}
 		for _, change := range c.tells {
 			change(f)

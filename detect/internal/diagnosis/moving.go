@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/internal/fixes"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -52,10 +53,10 @@ func successions(found []detect.Finding) (all []succession) {
 	keysBySide := map[targetSide][]*detect.Finding{}
 	for i := range found {
 		f := &found[i]
-		if !f.Kind.OfKey() || f.Rolling != nil || f.Sharding != nil || detect.Rank(f.Severity) < detect.Rank(detect.Warning) {
+		if !f.Subject.OfKey() || f.Rolling != nil || f.Sharding != nil || detect.Rank(f.Severity) < detect.Rank(detect.Warning) {
 			continue
 		}
-		side := targetSide{f.Target, f.Kind == detect.HotKeyRead}
+		side := targetSide{f.Target, f.Subject == detect.KeyReads}
 		keysBySide[side] = append(keysBySide[side], f)
 	}
 	for _, keys := range keysBySide {
@@ -142,7 +143,7 @@ func (s succession) finding() detect.Finding {
 		open = open || f.State != detect.Resolved
 		critical = critical || f.Severity == detect.Critical
 	}
-	f := detect.NewFinding(detect.MovingHotSpot, worst.Target, sample.Key{})
+	f := casebook.NewFinding(casebook.MovingSpot, worst.Target, sample.Key{})
 	f.Severity, f.State = detect.Warning, detect.Resolved
 	if critical {
 		f.Severity = detect.Critical
@@ -179,9 +180,9 @@ func (s succession) advice(worst *detect.Finding) []detect.Step {
 			return own
 		}
 	}
-	spread, bounded := s.shuffledLoad(), detect.RoomTonight*detect.Units(detect.Limit(worst.Kind))
+	spread, bounded := s.shuffledLoad(), detect.RoomTonight*detect.Units(detect.Limit(worst.Subject))
 	shuffle, bound := detect.NewStep(detect.FixShuffleInput), detect.NewStep(detect.FixBoundedRate)
-	shuffle.After, bound.After = detect.NewAfter(worst.Kind, spread, spread), detect.NewAfter(worst.Kind, bounded, bounded)
+	shuffle.After, bound.After = detect.NewAfter(worst.Subject, spread, spread), detect.NewAfter(worst.Subject, bounded, bounded)
 	bound.Arguments.Units = bounded
 	return []detect.Step{shuffle, bound}
 }
@@ -213,13 +214,13 @@ func (s succession) shuffledLoad() (most float64) {
 func followMoving(found []detect.Finding) {
 	spots := map[string]*detect.Finding{}
 	for i := range found {
-		if f := &found[i]; f.Kind == detect.MovingHotSpot {
+		if f := &found[i]; f.Case == casebook.MovingSpot {
 			spots[f.Incident] = f
 		}
 	}
 	for i := range found {
 		f := &found[i]
-		if spot := spots[f.Incident]; spot != nil && f.Kind.OfKey() {
+		if spot := spots[f.Incident]; spot != nil && f.Subject.OfKey() {
 			f.Ground = spot.Ground
 			f.Advice, f.Shards = slices.Clone(spot.Advice), spot.Shards
 		}

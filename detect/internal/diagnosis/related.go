@@ -2,6 +2,7 @@ package diagnosis
 
 import (
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/internal/episode"
 	"github.com/keyheat/keyheat/detect/internal/fixes"
 	"github.com/keyheat/keyheat/sketch"
@@ -10,8 +11,8 @@ import (
 // FindRelated returns the findings that the evidence of a hot key has beside its heat.
 // callers are the shares of the load of the whole table or index, by caller.
 func FindRelated(f *detect.Finding, facts *detect.TableFacts, callers map[string]float64) (all []detect.Finding) {
-	add := func(kind detect.Kind, steps ...detect.Step) {
-		m := detect.NewRelated(f, kind, f.Key)
+	add := func(c detect.Case, steps ...detect.Step) {
+		m := casebook.NewRelated(f, c, f.Key)
 		m.Advice = steps
 		if own, unknown := fixes.ForTimes(f); unknown {
 			m.Advice = append([]detect.Step{own}, steps...)
@@ -19,17 +20,17 @@ func FindRelated(f *detect.Finding, facts *detect.TableFacts, callers map[string
 		all = append(all, m)
 	}
 	if fillsCollection(f, facts) {
-		add(detect.LargeCollection, boundedKey(f))
+		add(casebook.LargeCollection, boundedKey(f))
 	}
 	if detect.Rank(f.Severity) < detect.Rank(detect.Warning) {
 		return all
 	}
 	if fixes.LittleChanges(f) {
-		add(detect.LargeItem, fixes.LargeItem(f))
+		add(casebook.LargeItem, fixes.LargeItem(f))
 	}
 	if _, storms := fixes.Storm(f); storms {
 		if step, found := fixes.ForStorm(f); found {
-			add(detect.RetryStorm, step)
+			add(casebook.RetryStorm, step)
 		}
 	}
 	if !fixes.MakesHot(f, callers) && !fixes.ByTest(f) {
@@ -39,11 +40,11 @@ func FindRelated(f *detect.Finding, facts *detect.TableFacts, callers map[string
 	if len(caller) == 0 {
 		return all
 	}
-	kind := detect.SingleCaller
+	c := casebook.OneCaller
 	if fixes.IsTest(string(f.Key)) {
-		kind = detect.TestKey
+		c = casebook.TestKey
 	}
-	add(kind, caller...)
+	add(c, caller...)
 	return all
 }
 
@@ -55,7 +56,7 @@ func boundedKey(f *detect.Finding) detect.Step {
 		step.Arguments.Seconds = int(detect.CollectionBytes / *f.Evidence.GrowthBytes)
 	}
 	load := detect.SideOf(f, f.Peak.WCU, f.Peak.RCU).Value
-	step.After = detect.NewAfter(f.Kind, load, load)
+	step.After = detect.NewAfter(f.Subject, load, load)
 	return step
 }
 
@@ -68,7 +69,7 @@ func Growing(of episode.Subject, g episode.Growth, facts *detect.TableFacts) (de
 	if !fillsSoon(g.Bytes) {
 		return detect.Finding{}, false
 	}
-	f := detect.NewFinding(detect.LargeCollection, of.Target, of.Key)
+	f := casebook.NewFinding(casebook.LargeCollection, of.Target, of.Key)
 	f.Severity, f.State, f.Shards = detect.Info, detect.Pending, 1
 	loads := func(l sketch.Load, n float64) detect.Loads {
 		return detect.Loads{WCU: detect.ExactFigure(detect.Units(l.Write) / n), RCU: detect.ExactFigure(detect.Units(l.Read) / n)}

@@ -77,13 +77,13 @@ func Ramp(index string, requested, before sketch.Load, known bool, facts *detect
 func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load, facts *detect.TableFacts, p detect.Policy) []detect.Step {
 	retry := fixes.Retries(f)
 	switch {
-	case f.Ground == detect.GroundScan && f.Kind == detect.TableStarvation:
+	case f.Ground == detect.GroundScan && f.Subject == detect.SubjectTable:
 		return append([]detect.Step{slowScan(f, s, facts), detect.NewStep(starvedFix(s))}, retry...)
 	case f.Ground == detect.GroundScan:
 		return append([]detect.Step{slowScan(f, s, facts)}, retry...)
 	case f.Ground == detect.GroundNoReason:
 		return append([]detect.Step{detect.NewStep(detect.FixSendReason)}, retry...)
-	case f.Kind == detect.TableStarvation:
+	case f.Subject == detect.SubjectTable:
 		return append([]detect.Step{detect.NewStep(starvedFix(s))}, retry...)
 	case s.Refused[sample.KeyRange] == 0 && f.Partition == nil:
 		return append([]detect.Step{detect.NewStep(detect.FixFindIndexKey)}, retry...)
@@ -92,9 +92,9 @@ func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load, facts
 	case f.Ground.IsRamp():
 		step, slower := detect.NewStep(detect.FixPrewarmForRamp), detect.NewStep(detect.FixSlowRamp)
 		step.Arguments.Units, slower.Arguments.Units = f.Ramp.Requested*detect.DefaultHeadroom, detect.RampFactor*f.Ramp.Previous
-		kind := detect.HotKeyWrite
+		kind := detect.KeyWrites
 		if f.Ramp.Unit == "rcu" {
-			kind = detect.HotKeyRead
+			kind = detect.KeyReads
 		}
 		step.Cost = detect.Prewarm(kind, step.Arguments.Units, f.Index, facts, p)
 		return append([]detect.Step{step, slower}, retry...)
@@ -132,9 +132,9 @@ func stepForWarmKeys(f *detect.Finding, peak sketch.Load, facts *detect.TableFac
 	provisioned := facts != nil && facts.Billing == detect.BillingProvisioned
 	switch {
 	case !provisioned && (write > detect.OnDemandWrite || read > detect.OnDemandRead):
-		kind, asked := detect.HotKeyWrite, write
+		kind, asked := detect.KeyWrites, write
 		if write <= detect.OnDemandWrite {
-			kind, asked = detect.HotKeyRead, read
+			kind, asked = detect.KeyReads, read
 		}
 		step := detect.NewStep(detect.FixPrewarmNewTable)
 		step.Arguments.Units = asked * detect.DefaultHeadroom

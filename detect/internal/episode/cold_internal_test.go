@@ -47,7 +47,7 @@ func TestNothingIsFoundOfAColdTrack(t *testing.T) {
 					continue
 				}
 				if found++; isCold {
-					t.Fatalf("%s of a cold track is %s", track.Subject.Kinds()[i], e.Severity())
+					t.Fatalf("%s of a cold track is %s", track.Subject.Sides()[i], e.Severity())
 				}
 			}
 			if isCold {

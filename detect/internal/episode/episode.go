@@ -82,7 +82,7 @@ type Episode struct {
 	// kind is the kind of a table's or index's episode, empty for a key. escalated
 	// reports that the throttling does not mend itself, or is an outage. minute is the
 	// throttling since it began to be counted anew.
-	kind      detect.Kind
+	kind      detect.Subject
 	escalated bool
 	minute    harm.Minute
 	// Pressure is the throttling of a table or index as a whole, in the seconds that count.
@@ -98,9 +98,9 @@ type Episode struct {
 	restoredEvidence *detect.Evidence
 }
 
-// Rules are the conditions that judge an episode of a kind.
+// Rules are the conditions that judge an episode of a watched subject.
 type Rules struct {
-	Kind detect.Kind
+	Of detect.Subject
 	Conditions
 }
 
@@ -121,7 +121,7 @@ func (e *Episode) clone() Episode {
 // observe records the next second.
 func (e *Episode) observe(p *point, r Rules) {
 	s := e.view(p)
-	if p.pressure == nil && e.healing.observe(s.servedSecond(r.Kind), r.Kind, r.Time) && !r.OneEpisode {
+	if p.pressure == nil && e.healing.observe(s.servedSecond(r.Of), r.Of, r.Time) && !r.OneEpisode {
 		*e = Episode{through: p.second - 1, means: e.means, flushes: e.flushes, healing: e.healing}
 	}
 	if p.second <= e.through { // counted before a restart
@@ -133,17 +133,17 @@ func (e *Episode) observe(p *point, r Rules) {
 		e.observePressure(p, r)
 		return
 	}
-	mean, believed := e.mean(s.likely, r.Kind)
-	independent, _ := s.likely.believedAmounts(r.Kind)
-	share := detect.ShareOf(detect.Limit(r.Kind), r.Warning)
-	hot := s.certain.amounts(r.Kind).Proven > share
+	mean, believed := e.mean(s.likely, r.Of)
+	independent, _ := s.likely.believedAmounts(r.Of)
+	share := detect.ShareOf(detect.Limit(r.Of), r.Warning)
+	hot := s.certain.amounts(r.Of).Proven > share
 	sustained := mean > share && !s.flushed
-	flush := s.flushed && !hot && (s.likely.amounts(r.Kind).Proven > share || mean > share)
+	flush := s.flushed && !hot && (s.likely.amounts(r.Of).Proven > share || mean > share)
 	unproven := (independent.Proven > share || believed > share) && !hot && !sustained && !flush
 	e.doubtLoad(s, r)
 	refused := e.isRefused(p, r, share)
 	flush, unproven = flush && !refused, unproven && !refused // refusals end the doubt
-	plateau := isPlateau(p, r.Kind) && !s.flushed
+	plateau := isPlateau(p, r.Of) && !s.flushed
 	combined := s.certain.overCombined(r)
 	e.settle(p.second-1, r.Time)
 	if e.state == detect.Resolved && !r.OneEpisode {
@@ -155,11 +155,11 @@ func (e *Episode) observe(p *point, r Rules) {
 	switch {
 	case hot || sustained || refused:
 		e.exact++
-	case s.flushed && p.amounts(r.Kind).Proven > share:
+	case s.flushed && p.amounts(r.Of).Proven > share:
 		e.flushed++
 	}
 	e.count(s, r, 1+e.gather(s, since, r))
-	units, requests := p.refusedParts(r.Kind)
+	units, requests := p.refusedParts(r.Of)
 	lasts := e.harm.Observe(p.second, units.Of+requests.Of > 0, units, requests)
 	if unproven {
 		e.believed = true
@@ -182,11 +182,11 @@ func (e *Episode) observe(p *point, r Rules) {
 		e.addHarm(s.certain, r)
 	}
 	if refused {
-		most := max(independent.Proven, believed, mean, s.likely.amounts(r.Kind).Proven)
-		e.addRefused(s, lasts || most > detect.Limit(r.Kind))
+		most := max(independent.Proven, believed, mean, s.likely.amounts(r.Of).Proven)
+		e.addRefused(s, lasts || most > detect.Limit(r.Of))
 	}
 	if sustained {
-		if e.sustained = e.sustained || mean > detect.Limit(r.Kind); e.sustained {
+		if e.sustained = e.sustained || mean > detect.Limit(r.Of); e.sustained {
 			e.lasting = detect.Critical
 		} else if e.lasting == "" {
 			e.lasting = detect.Warning
@@ -211,7 +211,7 @@ func (e *Episode) advance(second int64) (since int64) {
 // mean returns the largest proven mean of the last seconds, and the mean that would be
 // proven if requests were drawn independently. Both are zero for a key that is not
 // sampled, because its single seconds are exact.
-func (e *Episode) mean(p *point, k detect.Kind) (proven, believed sample.Milli) {
+func (e *Episode) mean(p *point, k detect.Subject) (proven, believed sample.Milli) {
 	seen := p.sampledSecond(k)
 	if e.means == nil {
 		if seen.Spread.Variance == 0 {
@@ -225,9 +225,9 @@ func (e *Episode) mean(p *point, k detect.Kind) (proven, believed sample.Milli) 
 
 // doubtLoad records a load above the limit that is not proven.
 func (e *Episode) doubtLoad(s view, r Rules) {
-	load, limit := s.amounts(r.Kind), detect.Limit(r.Kind)
-	independent, _ := s.believedAmounts(r.Kind)
-	if (s.flushed && load.Proven > limit || independent.Proven > limit) && s.certain.amounts(r.Kind).Proven <= limit {
+	load, limit := s.amounts(r.Of), detect.Limit(r.Of)
+	independent, _ := s.believedAmounts(r.Of)
+	if (s.flushed && load.Proven > limit || independent.Proven > limit) && s.certain.amounts(r.Of).Proven <= limit {
 		e.doubt = max(e.doubt, load.Value)
 	}
 	if r.OneEpisode && e.means != nil { // only an analysis of files lists doubts
@@ -265,7 +265,7 @@ func (e *Episode) view(p *point) view {
 }
 
 // servedSecond returns what shows in a second whether splits have healed the key.
-func (s view) servedSecond(k detect.Kind) servedSecond {
+func (s view) servedSecond(k detect.Subject) servedSecond {
 	return servedSecond{
 		second: s.second, units: detect.Units(detect.Amount(k, s.likely.consumedLoad())), marked: s.marking,
 		refused: s.mayRefuse(k), sampled: s.sampledSecond(k),
@@ -276,7 +276,7 @@ func (s view) servedSecond(k detect.Kind) servedSecond {
 // The second stands for standsFor seconds, counted by gather.
 func (e *Episode) count(s view, r Rules, standsFor int64) {
 	p := s.point
-	if e.seconds == 0 || s.likely.amounts(r.Kind).Value > e.Peak(r.Kind).Value {
+	if e.seconds == 0 || s.likely.amounts(r.Of).Value > e.Peak(r.Of).Value {
 		e.At, e.consumed, e.replicated = p.second, s.likely.consumedLoad(), s.likely.replicated
 	}
 	high := e.raisePeaks(s.likely, r.Largest)
@@ -287,10 +287,10 @@ func (e *Episode) count(s view, r Rules, standsFor int64) {
 		p, e.opening = s.likely, s.likely // the samples do not show how long the first flush gathered
 	}
 	e.seconds++
-	load := p.sampledSecond(r.Kind)
-	e.refusals.Add(p.second, sampling.Part{Of: detect.Units(detect.Amount(r.Kind, p.throttled)), All: load.Units, Variance: load.Spread.Variance})
-	e.readTotal.Add(p.read, p.sampledSecond(detect.HotKeyRead))
-	e.writeTotal.Add(p.write, p.sampledSecond(detect.HotKeyWrite))
+	load := p.sampledSecond(r.Of)
+	e.refusals.Add(p.second, sampling.Part{Of: detect.Units(detect.Amount(r.Of, p.throttled)), All: load.Units, Variance: load.Spread.Variance})
+	e.readTotal.Add(p.read, p.sampledSecond(detect.KeyReads))
+	e.writeTotal.Add(p.write, p.sampledSecond(detect.KeyWrites))
 	e.sumTable = e.sumTable.Plus(p.table)
 	e.sampled = e.sampled || p.write.Spread.Variance > 0 || p.read.Spread.Variance > 0
 	if e.seconds == 1 {
@@ -302,10 +302,10 @@ func (e *Episode) count(s view, r Rules, standsFor int64) {
 		e.peak.Raise(e.means, p.second)
 	}
 	e.requests, e.changes = e.requests+p.tableRequests, e.changes+p.tableChanges
-	switch most := detect.Limit(r.Kind); {
-	case s.certain.amounts(r.Kind).Proven > most:
+	switch most := detect.Limit(r.Of); {
+	case s.certain.amounts(r.Of).Proven > most:
 		e.addOver(p.second)
-	case detect.Amount(r.Kind, high) > most || s.certain.overCombined(r), s.flushed && detect.Milli(e.total(r.Kind).Mean(0).Value) > most:
+	case detect.Amount(r.Of, high) > most || s.certain.overCombined(r), s.flushed && detect.Milli(e.total(r.Of).Mean(0).Value) > most:
 		e.possible += int(standsFor)
 	}
 }
@@ -327,8 +327,8 @@ const maxBursts = 8
 // mean is unknown until some flushes show that time. A load hot on average over all of it
 // was hot before anyone could notice.
 func (e *Episode) backDate(noticed int64, r Rules) {
-	all := e.total(r.Kind)
-	if detect.Milli(all.Mean(0).Value) > detect.ShareOf(detect.Limit(r.Kind), r.Warning) {
+	all := e.total(r.Of)
+	if detect.Milli(all.Mean(0).Value) > detect.ShareOf(detect.Limit(r.Of), r.Warning) {
 		e.extend(noticed-all.Seconds()+1, noticed)
 	}
 }
@@ -339,10 +339,10 @@ func (e *Episode) smooth(r Rules) {
 	if e.flushed == 0 {
 		return
 	}
-	before := e.Peak(r.Kind).Value
+	before := e.Peak(r.Of).Value
 	e.write = e.write.Max(intervalOf(e.writeTotal.Mean(r.Largest.Write)))
 	e.read = e.read.Max(intervalOf(e.readTotal.Mean(r.Largest.Read)))
-	if grown := detect.Ratio(float64(e.Peak(r.Kind).Value), float64(before)); grown > 1 {
+	if grown := detect.Ratio(float64(e.Peak(r.Of).Value), float64(before)); grown > 1 {
 		e.consumed, e.replicated = detect.PartOf(e.consumed, grown), detect.ShareOf(e.replicated, grown)
 	}
 }
@@ -376,8 +376,8 @@ func (e *Episode) leaveOpening() {
 		return
 	}
 	e.opening = nil
-	e.readTotal.Remove(p.read, p.sampledSecond(detect.HotKeyRead))
-	e.writeTotal.Remove(p.write, p.sampledSecond(detect.HotKeyWrite))
+	e.readTotal.Remove(p.read, p.sampledSecond(detect.KeyReads))
+	e.writeTotal.Remove(p.write, p.sampledSecond(detect.KeyWrites))
 	e.sumTable = detect.Sub(e.sumTable, p.table)
 }
 

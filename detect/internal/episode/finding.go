@@ -11,12 +11,12 @@ import (
 )
 
 // Peak returns the highest second on the kind's side, reads or writes.
-func (e *Episode) Peak(k detect.Kind) sampling.Interval { return detect.Side(k, e.write, e.read) }
+func (e *Episode) Peak(k detect.Subject) sampling.Interval { return detect.Side(k, e.write, e.read) }
 
 // sustainedPeak returns the peak that a shard count has to serve. For a fully seen key it
 // is the highest second. For a sampled key it is the peak without sampling noise, and its
 // least likely value.
-func (e *Episode) sustainedPeak(k detect.Kind) sampling.PeakLoad {
+func (e *Episode) sustainedPeak(k detect.Subject) sampling.PeakLoad {
 	most := e.Peak(k)
 	if !e.sampled || e.means == nil && e.restoredPeak == 0 {
 		return sampling.PeakLoad{Value: most.Value, Low: most.Low, Sure: most.Low}
@@ -40,13 +40,13 @@ func (e *Episode) sustainedPeak(k detect.Kind) sampling.PeakLoad {
 func (e *Episode) leastPeak(r Rules, mean float64, sure sample.Milli) float64 {
 	least := max(detect.Units(detect.Milli(mean)), detect.Units(sure)) // as the next judge reads it
 	if e.Over > 0 || e.sustained {
-		return max(least, detect.Units(detect.Limit(r.Kind)))
+		return max(least, detect.Units(detect.Limit(r.Of)))
 	}
 	return least
 }
 
 // total returns the load on the kind's side, reads or writes.
-func (e *Episode) total(k detect.Kind) *sampling.Total {
+func (e *Episode) total(k detect.Subject) *sampling.Total {
 	return detect.Side(k, &e.writeTotal, &e.readTotal)
 }
 
@@ -59,19 +59,19 @@ func (e *Episode) PeakLoad() sketch.Load {
 // diagnosis and advice.
 func (e *Episode) KeyFinding(s Subject, r Rules) detect.Finding {
 	f := e.Finding(s, r)
-	sustained := e.sustainedPeak(r.Kind)
-	figure := detect.Side(r.Kind, &f.Peak.WCU, &f.Peak.RCU)
+	sustained := e.sustainedPeak(r.Of)
+	figure := detect.Side(r.Of, &f.Peak.WCU, &f.Peak.RCU)
 	figure.Value = detect.Units(sustained.Value)
 	figure.Low = min(figure.Low, detect.Units(sustained.Low)) // the highest second's own bound would be above the value
 	if e.sampled && sustained.Value > e.restoredPeak {        // else the judge before this one wrote both
-		figure.Low = min(figure.Low, e.leastPeak(r, detect.Side(r.Kind, f.Mean.WCU, f.Mean.RCU).Low, sustained.Sure))
+		figure.Low = min(figure.Low, e.leastPeak(r, detect.Side(r.Of, f.Mean.WCU, f.Mean.RCU).Low, sustained.Sure))
 	}
 	f.Utilization = max(f.Peak.WCU.Value/detect.Units(detect.PartitionWrite), f.Peak.RCU.Value/detect.Units(detect.PartitionRead))
 	f.Combined = e.combined
-	f.Shards = detect.Shards(sustained.Value, detect.Limit(r.Kind), r.Headroom)
-	if all := detect.Amount(r.Kind, e.sumTable); all > 0 {
+	f.Shards = detect.Shards(sustained.Value, detect.Limit(r.Of), r.Headroom)
+	if all := detect.Amount(r.Of, e.sumTable); all > 0 {
 		own := sketch.Load{Read: e.readTotal.Value(), Write: e.writeTotal.Value()}
-		f.Share = min(1, float64(detect.Amount(r.Kind, own))/float64(all))
+		f.Share = min(1, float64(detect.Amount(r.Of, own))/float64(all))
 	}
 	return f
 }
@@ -87,7 +87,7 @@ func (e *Episode) Healing() *detect.Healed {
 
 // Finding returns a finding with the figures that every kind has.
 func (e *Episode) Finding(s Subject, r Rules) detect.Finding {
-	f := detect.NewFinding(r.Kind, s.Target, s.Key)
+	f := detect.NewFinding(r.Of, s.Target, s.Key)
 	f.Severity, f.State, f.Lasting = r.Cap(e.Severity()), e.state, r.Cap(e.lasting)
 	f.Peak = detect.Peak{Loads: detect.Loads{WCU: e.write.PerSecond(1), RCU: e.read.PerSecond(1)}, At: detect.TimeOf(e.At)}
 	f.Mean = detect.Loads{WCU: e.writeTotal.Mean(r.Largest.Write), RCU: e.readTotal.Mean(r.Largest.Read)}
@@ -196,8 +196,8 @@ func restoreEpisode(f *detect.Finding) *Episode {
 	if f.Throttling != nil || f.Evidence.ThrottledRequests() > 0 {
 		e.refused[0], e.healing.refused = e.last, e.last
 	}
-	if f.Kind.OfTable() {
-		e.kind, e.isHarmed, e.escalated = f.Kind, false, f.Severity == detect.Critical
+	if f.Subject.OfTable() {
+		e.kind, e.isHarmed, e.escalated = f.Subject, false, f.Severity == detect.Critical
 		e.Pressure.Partition = f.Partition
 	}
 	if f.Healed != nil { // its load goes on
@@ -243,7 +243,7 @@ func (e *Episode) restoreQuality(f *detect.Finding) {
 		return
 	}
 	e.sampled, e.believed = true, q.Sampling == detect.SamplingUnknowable
-	e.restoredPeak = detect.Milli(detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Value)
+	e.restoredPeak = detect.Milli(detect.Side(f.Subject, f.Peak.WCU, f.Peak.RCU).Value)
 	if q.Sampling != detect.SamplingByCall {
 		e.draws.Assumed = 1
 	}

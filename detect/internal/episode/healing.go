@@ -37,7 +37,7 @@ type servedSecond struct {
 }
 
 // observe records the next second. It reports whether a healed key is refused again.
-func (h *healing) observe(s servedSecond, k detect.Kind, t Timeline) (relapsed bool) {
+func (h *healing) observe(s servedSecond, k detect.Subject, t Timeline) (relapsed bool) {
 	if s.second > t.Settled {
 		return false // a late refusal may follow
 	}

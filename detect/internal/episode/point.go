@@ -99,14 +99,14 @@ func (p point) certainPoint() point { return p.spreadOver(math.Inf(1)) }
 
 // believedAmounts returns the part of the second that a kind is about, and the variance
 // if sampling drew whole callers.
-func (p *point) believedAmounts(k detect.Kind) (a *sampling.Amounts, whole float64) {
+func (p *point) believedAmounts(k detect.Subject) (a *sampling.Amounts, whole float64) {
 	side := detect.Side(k, 1, 0)
 	return &p.independent[side], p.whole[side]
 }
 
 // sampledSecond returns the kind's side of the second, bounded as if requests were drawn
 // independently, and the variance if sampling drew whole callers.
-func (p *point) sampledSecond(k detect.Kind) sampling.Second {
+func (p *point) sampledSecond(k detect.Subject) sampling.Second {
 	seen, whole := p.believedAmounts(k)
 	return sampling.Second{
 		Estimate: sampling.Estimate{Units: detect.Units(seen.Value), Spread: seen.Spread}, Whole: whole, Assumed: p.draws.Assumed > 0,
@@ -114,7 +114,7 @@ func (p *point) sampledSecond(k detect.Kind) sampling.Second {
 }
 
 // amounts returns the part of the second that a kind is about.
-func (p *point) amounts(k detect.Kind) *sampling.Amounts {
+func (p *point) amounts(k detect.Subject) *sampling.Amounts {
 	return detect.Side(k, &p.write, &p.read)
 }
 
@@ -142,7 +142,7 @@ func (p *point) load() sketch.Load {
 // budget, if they share one, while each is below its limit. It is part of the
 // finding about writes.
 func (p *point) overCombined(r Rules) bool {
-	return r.Kind != detect.HotKeyRead && p.combinedShare() > 1 && p.write.Proven <= detect.PartitionWrite && p.read.Proven <= detect.PartitionRead
+	return r.Of != detect.KeyReads && p.combinedShare() > 1 && p.write.Proven <= detect.PartitionWrite && p.read.Proven <= detect.PartitionRead
 }
 
 // combinedShare returns the proven sum of both utilisations.
@@ -152,7 +152,7 @@ func (p *point) combinedShare() float64 {
 
 // mayRefuse reports whether the partition may have refused attempts on the kind's side.
 // Attempts without units, before a retry, count for the side with the larger part of its limit.
-func (p *point) mayRefuse(k detect.Kind) bool {
+func (p *point) mayRefuse(k detect.Subject) bool {
 	if p.throttled != (sketch.Load{}) {
 		return detect.Amount(k, p.throttled) > 0 && (p.others == 0 || p.keyRange+p.noReason > 0)
 	}
@@ -163,7 +163,7 @@ func (p *point) mayRefuse(k detect.Kind) bool {
 // refusedParts returns the refused parts of the requested units on the kind's side, and of the
 // requests of both: attempts that a retry serves carry no units. They count the requests that
 // the partition refused, drawn as independently as records state.
-func (p *point) refusedParts(k detect.Kind) (units, requests sampling.Part) {
+func (p *point) refusedParts(k detect.Subject) (units, requests sampling.Part) {
 	seen := p.sampledSecond(k)
 	units = sampling.Part{All: seen.Units, Variance: seen.Spread.Variance}
 	requests = sampling.Part{All: float64(p.requests)}
@@ -183,7 +183,7 @@ func (p *point) isBlind() bool { return p.tableChanges >= p.tableRequests }
 
 // isPlateau reports whether the second's consumed load lies just at the limit, as far as
 // sampling shows it.
-func isPlateau(p *point, k detect.Kind) bool {
+func isPlateau(p *point, k detect.Subject) bool {
 	if math.Sqrt(p.amounts(k).Spread.Variance) > detect.PlateauSpread*detect.Units(detect.Limit(k)) {
 		return false
 	}
@@ -200,10 +200,10 @@ func (p *point) isCold(warning float64) bool {
 	if p.batch.Part != 0 || p.whole != [2]float64{} || p.combinedShare() > 1 {
 		return false
 	}
-	if p.mayRefuse(detect.HotKeyRead) || p.mayRefuse(detect.HotKeyWrite) {
+	if p.mayRefuse(detect.KeyReads) || p.mayRefuse(detect.KeyWrites) {
 		return false
 	}
-	for i, k := range []detect.Kind{detect.HotKeyRead, detect.HotKeyWrite} {
+	for i, k := range []detect.Subject{detect.KeyReads, detect.KeyWrites} {
 		most := detect.ShareOf(detect.Limit(k), min(warning, 1))
 		for _, a := range []*sampling.Amounts{p.amounts(k), &p.independent[i]} {
 			if a.Spread != (sketch.Spread{}) || a.Proven > most {

@@ -101,8 +101,8 @@ func (r *regions) sum() point {
 
 // Replication returns the other Regions' part in an episode's writes, for a table with a
 // replica in each Region of the list; nil if they have none.
-func (e *Episode) Replication(k detect.Kind, in []string) *detect.Replication {
-	if len(in) == 0 || k == detect.HotKeyRead {
+func (e *Episode) Replication(k detect.Subject, in []string) *detect.Replication {
+	if len(in) == 0 || k == detect.KeyReads {
 		return nil
 	}
 	return &detect.Replication{Regions: in, WCU: detect.Units(e.replicated)}

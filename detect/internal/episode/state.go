@@ -54,7 +54,7 @@ func (e *Episode) addHarm(p *point, r Rules) {
 	if pushWithin(e.above[:], p.second, detect.HarmOf) && e.lasting == "" {
 		e.lasting = detect.Warning
 	}
-	load, limit := p.amounts(r.Kind).Proven, detect.Limit(r.Kind)
+	load, limit := p.amounts(r.Of).Proven, detect.Limit(r.Of)
 	if load > limit && pushWithin(e.over[:], p.second, detect.HarmOf) {
 		e.isHarmed, e.lasting = true, detect.Critical
 	}
@@ -67,11 +67,11 @@ func (e *Episode) addHarm(p *point, r Rules) {
 // isRefused reports whether a second counts because the key's partition refused requests in it:
 // the load may be near the limit, as far as samples show it, or the episode goes on.
 func (e *Episode) isRefused(p *point, r Rules, share sample.Milli) bool {
-	if p.keyRange+p.noReason == 0 || !p.mayRefuse(r.Kind) {
+	if p.keyRange+p.noReason == 0 || !p.mayRefuse(r.Of) {
 		return false
 	}
 	open := e.state == detect.Pending || e.state == detect.Firing
-	return open || p.amounts(r.Kind).High(detect.Side(r.Kind, r.Largest.Write, r.Largest.Read)) > share
+	return open || p.amounts(r.Of).High(detect.Side(r.Of, r.Largest.Write, r.Largest.Read)) > share
 }
 
 // addRefused counts a second with refused requests. They are harm by themselves, and critical
@@ -153,13 +153,13 @@ func (e *Episode) observePressure(p *point, r Rules) {
 	if p.second-e.hotKey < detect.ResolveSeconds {
 		pressure = pressure.ExplainedByHotKey()
 	}
-	hit, throttled := pressure.Hits(r.Kind)
+	hit, throttled := pressure.Hits(r.Of)
 	e.settle(p.second-1, r.Time)
 	if e.state == detect.Resolved && !r.OneEpisode && hit {
 		*e = Episode{through: p.second, hotKey: e.hotKey}
 	}
 	e.sampled = e.sampled || p.pressure.Sampled
-	this := harm.AskedIn(pressure, r.Kind)
+	this := harm.AskedIn(pressure, r.Of)
 	e.escalated = e.minute.IsOutage(p.second, this.Requests, throttled, e.sampled) || e.escalated
 	if !hit {
 		e.calm = e.calm.Plus(this)
@@ -169,23 +169,23 @@ func (e *Episode) observePressure(p *point, r Rules) {
 		e.asked = e.asked.Plus(e.calm)
 	}
 	e.asked, e.calm = e.asked.Plus(this), harm.Asked{}
-	e.kind = r.Kind
+	e.kind = r.Of
 	if detect.Weight(p.table) > detect.Weight(e.PeakLoad()) {
 		e.At, e.consumed = p.second, p.consumedLoad()
 	}
 	e.raisePeaks(p, Largest{})
 	e.seconds++
-	e.readTotal.Add(p.read, p.sampledSecond(detect.HotKeyRead))
-	e.writeTotal.Add(p.write, p.sampledSecond(detect.HotKeyWrite))
+	e.readTotal.Add(p.read, p.sampledSecond(detect.KeyReads))
+	e.writeTotal.Add(p.write, p.sampledSecond(detect.KeyWrites))
 	e.sumTable = e.sumTable.Plus(p.table)
-	e.Pressure = e.Pressure.Plus(pressure.ExcludeExplained(r.Kind))
+	e.Pressure = e.Pressure.Plus(pressure.ExcludeExplained(r.Of))
 	if !throttled {
 		e.extendPending(p.second) // burst capacity still serves it: no alert
 		return
 	}
 	e.addOver(p.second)
 	e.addHot(p.second, refusedWithin(e.sampled))
-	e.escalated = e.escalated || r.Kind == detect.HotPartition && (pressure.HoldsWritesBack() || e.lasts())
+	e.escalated = e.escalated || r.Of == detect.SubjectPartition && (pressure.HoldsWritesBack() || e.lasts())
 }
 
 // lasts reports whether a partition has throttled for longer than splits take, and not

@@ -29,7 +29,7 @@ type Conditions struct {
 type tableLoad func(from, to int64) sketch.Load
 
 // Rules returns the conditions for findings of one kind.
-func (c Conditions) Rules(k detect.Kind) Rules {
+func (c Conditions) Rules(k detect.Subject) Rules {
 	return Rules{k, c}
 }
 
@@ -48,7 +48,7 @@ type Track struct {
 	// calls keeps how the key's calls were sent in the last minute.
 	calls retryRing
 	// past are the episodes before points.
-	past map[detect.Kind]*Episode
+	past map[detect.Subject]*Episode
 	// cached holds the episodes up to and including the second `settled`, in the order of
 	// the subject's kinds. Settled seconds are judged once, unless late data change them.
 	cached  [2]Episode
@@ -71,7 +71,7 @@ const noSecond = math.MinInt64
 
 // NewTrack returns an empty track.
 func NewTrack(subject Subject) *Track {
-	return &Track{Subject: subject, past: map[detect.Kind]*Episode{}, settled: noSecond, cold: noSecond}
+	return &Track{Subject: subject, past: map[detect.Subject]*Episode{}, settled: noSecond, cold: noSecond}
 }
 
 // Observe records a window's load of the track's key, and its batch, in place of that
@@ -105,7 +105,7 @@ func (t *Track) LoadSpread() *throttling.Spread { return &t.spread }
 
 // Restore continues the episode that made a finding.
 func (t *Track) Restore(f *detect.Finding) {
-	t.past[f.Kind] = restoreEpisode(f)
+	t.past[f.Subject] = restoreEpisode(f)
 	t.marking.continued = t.marking.continued || f.Healed != nil
 }
 
@@ -168,7 +168,7 @@ func (t *Track) Fold(oldest int64, c Conditions) {
 		return
 	}
 	var past [2]Episode
-	for i, k := range t.Subject.Kinds() {
+	for i, k := range t.Subject.Sides() {
 		past[i] = t.pastEpisode(k)
 		t.past[k] = &past[i]
 	}
@@ -210,7 +210,7 @@ func (t *Track) IsCold(p detect.Policy) bool {
 }
 
 // pastEpisode returns the episode before the first point.
-func (t *Track) pastEpisode(k detect.Kind) Episode {
+func (t *Track) pastEpisode(k detect.Subject) Episode {
 	if past := t.past[k]; past != nil {
 		return past.clone()
 	}
@@ -224,7 +224,7 @@ func (t *Track) Episodes(c Conditions) (now [2]Episode) {
 		now[i] = t.cached[i].clone()
 	}
 	t.observe(&now, t.settled, math.MaxInt64, c)
-	for i, k := range t.Subject.Kinds() {
+	for i, k := range t.Subject.Sides() {
 		now[i].settle(c.Time.Settled, c.Time)
 		now[i].smooth(c.Rules(k))
 	}
@@ -238,7 +238,7 @@ func (t *Track) advance(c Conditions) {
 		t.largest, t.warning, t.settled = c.Largest, c.Policy.Warning, noSecond
 	}
 	if t.settled == noSecond {
-		for i, k := range t.Subject.Kinds() {
+		for i, k := range t.Subject.Sides() {
 			t.cached[i] = t.pastEpisode(k)
 		}
 	}
@@ -249,7 +249,7 @@ func (t *Track) advance(c Conditions) {
 // the last second that is recorded then.
 func (t *Track) observe(all *[2]Episode, after, before int64, c Conditions) (last int64) {
 	var rules [2]Rules
-	for i, k := range t.Subject.Kinds() {
+	for i, k := range t.Subject.Sides() {
 		rules[i] = c.Rules(k)
 	}
 	last = after
@@ -283,7 +283,7 @@ func (t *Track) IsDone(c Conditions) bool {
 
 // KeyEvidence returns the evidence of a key's episode, with its last minute's retries and
 // the split verdict. The verdict covers only seconds that this judge has seen itself.
-func (t *Track) KeyEvidence(e *Episode, k detect.Kind) *detect.Evidence {
+func (t *Track) KeyEvidence(e *Episode, k detect.Subject) *detect.Evidence {
 	gathered := t.Evidence(e)
 	if gathered == nil {
 		return nil
@@ -322,7 +322,7 @@ func (t *Track) LoadAt(second int64) (l sketch.Load, seen bool) {
 // none in any seen second. An incompletely seen second has a partial load, or an unknown
 // one if nothing was seen. In a complete second, no load means none in the samples, or
 // less than TrackShare of a limit.
-func (t *Track) Recent(k detect.Kind, last int64, within Timeline) *detect.Recent {
+func (t *Track) Recent(k detect.Subject, last int64, within Timeline) *detect.Recent {
 	from := last - detect.RecentSeconds + 1
 	r := &detect.Recent{From: detect.TimeOf(from), Unit: detect.Side(k, "wcu", "rcu"), Limit: detect.Units(detect.Limit(k)), Loads: make([]*float64, detect.RecentSeconds)}
 	known := false
@@ -358,7 +358,7 @@ func (t *Track) HotSeconds(hot sample.Milli) (seconds int, most sample.Milli) {
 func (t *Track) Bytes() int64 {
 	const kept = int64(unsafe.Sizeof(Track{}) + 2*unsafe.Sizeof(Episode{}) + 512) // with its key and its places in maps
 	n := kept + t.points.bytes() + t.hottest.bytes() + t.calls.bytes() + t.places.Bytes()
-	for _, e := range []*Episode{&t.cached[0], &t.cached[1], t.past[t.Subject.Kinds()[0]], t.past[t.Subject.Kinds()[1]]} {
+	for _, e := range []*Episode{&t.cached[0], &t.cached[1], t.past[t.Subject.Sides()[0]], t.past[t.Subject.Sides()[1]]} {
 		if e != nil && e.means != nil {
 			n += int64(unsafe.Sizeof(*e.means))
 		}
@@ -376,13 +376,10 @@ type Subject struct {
 // IsWhole reports whether the subject is a table or index as a whole.
 func (s Subject) IsWhole() bool { return s.Hash == 0 }
 
-// Kinds returns the kinds that findings of the subject can have.
-func (s Subject) Kinds() [2]detect.Kind {
-	switch {
-	case s.IsWhole():
-		return [2]detect.Kind{detect.HotPartition, detect.TableStarvation}
-	case s.Target.Index != "":
-		return [2]detect.Kind{detect.HotGSIKey, detect.HotKeyRead}
+// Sides returns what findings of the subject can be about.
+func (s Subject) Sides() [2]detect.Subject {
+	if s.IsWhole() {
+		return [2]detect.Subject{detect.SubjectPartition, detect.SubjectTable}
 	}
-	return [2]detect.Kind{detect.HotKeyWrite, detect.HotKeyRead}
+	return [2]detect.Subject{detect.KeyWrites, detect.KeyReads}
 }

@@ -15,19 +15,19 @@ func TestShortBurstsMayWait(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
-		kind    detect.Kind
+		kind    detect.Subject
 		over    int
 		seconds int64
 		mean    float64
 		delay   int // 0 where it is not offered
 	}{
-		{"four seconds of two minutes", detect.HotKeyWrite, 4, 120, 100, 6},
-		{"the key is busy besides", detect.HotKeyWrite, 4, 120, 400, 10},
-		{"it takes too long", detect.HotKeyWrite, 12, 300, 100, 0},
-		{"it has just begun", detect.HotKeyWrite, 4, 39, 200, 0},
-		{"a second more is a burst", detect.HotKeyWrite, 4, 40, 200, 7},
-		{"there is no room between", detect.HotKeyWrite, 1, 120, 401, 0},
-		{"reads do not wait", detect.HotKeyRead, 1, 120, 100, 0},
+		{"four seconds of two minutes", detect.KeyWrites, 4, 120, 100, 6},
+		{"the key is busy besides", detect.KeyWrites, 4, 120, 400, 10},
+		{"it takes too long", detect.KeyWrites, 12, 300, 100, 0},
+		{"it has just begun", detect.KeyWrites, 4, 39, 200, 0},
+		{"a second more is a burst", detect.KeyWrites, 4, 40, 200, 7},
+		{"there is no room between", detect.KeyWrites, 1, 120, 401, 0},
+		{"reads do not wait", detect.KeyReads, 1, 120, 100, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -53,18 +53,18 @@ func TestBurstsAtFixedTimes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
-		kind  detect.Kind
+		kind  detect.Subject
 		gaps  []int64
 		long  int64
 		every int
 		spare bool
 	}{
-		{"each minute", detect.HotKeyWrite, []int64{60, 60, 60}, 1, 60, true},
-		{"reads each minute", detect.HotKeyRead, []int64{60, 60, 60}, 1, 60, true},
-		{"each fifth minute, one left out", detect.HotKeyWrite, []int64{300, 600, 301}, 2, 300, true},
-		{"at odd times", detect.HotKeyWrite, []int64{60, 95, 131}, 1, 0, true},
-		{"reads at odd times", detect.HotKeyRead, []int64{60, 95, 131}, 1, 0, false},
-		{"longer than the time between", detect.HotKeyWrite, []int64{60, 60, 60}, 30, 60, false},
+		{"each minute", detect.KeyWrites, []int64{60, 60, 60}, 1, 60, true},
+		{"reads each minute", detect.KeyReads, []int64{60, 60, 60}, 1, 60, true},
+		{"each fifth minute, one left out", detect.KeyWrites, []int64{300, 600, 301}, 2, 300, true},
+		{"at odd times", detect.KeyWrites, []int64{60, 95, 131}, 1, 0, true},
+		{"reads at odd times", detect.KeyReads, []int64{60, 95, 131}, 1, 0, false},
+		{"longer than the time between", detect.KeyWrites, []int64{60, 60, 60}, 30, 60, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -63,7 +63,7 @@ func (c *Case) job() (detect.Part, bool) {
 // IsJob reports whether requests look like a job's: they are in batches, or come from a
 // caller that is named like one.
 func IsJob(e *detect.Evidence) bool {
-	c := &Case{Finding: &detect.Finding{Kind: detect.HotKeyWrite, Evidence: e}}
+	c := &Case{Finding: &detect.Finding{Subject: detect.KeyWrites, Evidence: e}}
 	return c.part(sample.BatchWriteItem) >= mostShare ||
 		slices.ContainsFunc(e.Callers, func(p detect.Part) bool { return hasWord(string(p.Text), jobWords) })
 }
@@ -90,7 +90,7 @@ func (c *Case) onlyCaller() (who detect.Part, alone bool) {
 // boundedJob slows a job to the rate that leaves room for the rest of the key's load.
 func boundedJob(c *Case) (fix, bool) {
 	who, is := c.job()
-	most := detect.RoomTonight * detect.Units(detect.Limit(c.Kind))
+	most := detect.RoomTonight * detect.Units(detect.Limit(c.Subject))
 	if _, burst := laterWrites(c); !is || burst || c.isBehind() {
 		return fix{}, false
 	}
@@ -102,7 +102,7 @@ func boundedJob(c *Case) (fix, bool) {
 	left := c.peak() - from + to
 	return fix{
 		arguments: detect.Arguments{Caller: who.Text, Share: who.Low, From: from, Units: to},
-		place:     first, after: detect.NewAfter(c.Kind, left, left),
+		place:     first, after: detect.NewAfter(c.Subject, left, left),
 	}, true
 }
 

@@ -23,7 +23,7 @@ func (c *Case) need(s *detect.Step) *detect.Need {
 	}
 	now := c.wholePeak()
 	wcu, rcu := c.Facts.Capacity(c.Index)
-	n := &detect.Need{Unit: detect.Side(c.Kind, "wcu", "rcu"), Now: now, Low: now, High: now, Provisioned: detect.Side(c.Kind, wcu, rcu)}
+	n := &detect.Need{Unit: detect.Side(c.Subject, "wcu", "rcu"), Now: now, Low: now, High: now, Provisioned: detect.Side(c.Subject, wcu, rcu)}
 	switch {
 	case c.ofGlobalIndex() && s.Effort == detect.EffortKeys || s.Action == detect.ActionProject:
 		if c.reads() {

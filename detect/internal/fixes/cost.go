@@ -11,7 +11,7 @@ func (c *Case) cost(s *detect.Step) *detect.Cost {
 	reads := c.requests(sample.GetItem, sample.BatchGetItem, sample.TransactGetItems)
 	switch s.Fix {
 	case detect.FixPrewarmForShards:
-		return detect.Prewarm(c.Kind, s.Arguments.Units, c.Index, c.Facts, c.Policy)
+		return detect.Prewarm(c.Subject, s.Arguments.Units, c.Index, c.Facts, c.Policy)
 	case detect.FixShardedKey, detect.FixShardedIndex:
 		return detect.FanOut(c.requests(sample.Query), s.Arguments.Count-1, c.Policy)
 	case detect.FixDividedCounter: // the old item is read, too

@@ -23,15 +23,15 @@ func TestCost(t *testing.T) {
 		fix  detect.Fix
 		want *detect.Cost
 	}{
-		{"a query of 3 key shards is two more", hot(detect.HotKeyWrite, 2000, puts, queries), detect.FixShardedKey, &detect.Cost{RCU: 40, DayUSD: new(0.432)}},
-		{"writes to key shards cost the same", hot(detect.HotKeyWrite, 2000, puts), detect.FixShardedKey, nil},
-		{"a small item moves by a transaction of two writes", hot(detect.HotKeyWrite, 2000, puts), detect.FixMigrateWrites, &detect.Cost{ItemWCU: 4, ItemsUSD: new(2.5)}},
-		{"an item of 3 KB pays for each", with(hot(detect.HotKeyWrite, 2000, puts), func(c *fixes.Case) { c.Evidence.ItemBytes = 3072 }), detect.FixMigrateWrites, &detect.Cost{ItemWCU: 12, ItemsUSD: new(7.5)}},
-		{"strongly consistent Regions move it by two writes", with(hot(detect.HotKeyWrite, 2000, puts), func(c *fixes.Case) { c.Facts = &detect.TableFacts{StrongRegions: true} }), detect.FixMigrateWrites, &detect.Cost{ItemWCU: 2, ItemsUSD: new(1.25)}},
-		{"readers that move need every write twice", hot(detect.HotKeyRead, 4000, op(sample.Query, 1, 8000, 0.5), updates), detect.FixMigrateReads, &detect.Cost{WCU: 300, ItemWCU: 4, DayUSD: new(16.2), ItemsUSD: new(2.5)}},
-		{"an index has a new entry of each item", with(hot(detect.HotGSIKey, 2000, puts), func(c *fixes.Case) { c.Index = "by-status" }), detect.FixMigrateIndex, &detect.Cost{ItemWCU: 2, ItemsUSD: new(1.25)}},
-		{"a second copy of an item is written", with(hot(detect.HotKeyRead, 4000, op(sample.GetItem, 1, 8000, 0.5), updates), item), detect.FixCopies, &detect.Cost{WCU: 300, DayUSD: new(16.2)}},
-		{"a counter's reader reads 3 items more", with(hot(detect.HotKeyWrite, 2000, counts, op(sample.GetItem, 1, 20, 0.5)), func(c *fixes.Case) { item(c); c.Evidence.ItemBytes = 100 }), detect.FixDividedCounter, &detect.Cost{RCU: 30, DayUSD: new(0.324)}},
+		{"a query of 3 key shards is two more", hot(detect.KeyWrites, 2000, puts, queries), detect.FixShardedKey, &detect.Cost{RCU: 40, DayUSD: new(0.432)}},
+		{"writes to key shards cost the same", hot(detect.KeyWrites, 2000, puts), detect.FixShardedKey, nil},
+		{"a small item moves by a transaction of two writes", hot(detect.KeyWrites, 2000, puts), detect.FixMigrateWrites, &detect.Cost{ItemWCU: 4, ItemsUSD: new(2.5)}},
+		{"an item of 3 KB pays for each", with(hot(detect.KeyWrites, 2000, puts), func(c *fixes.Case) { c.Evidence.ItemBytes = 3072 }), detect.FixMigrateWrites, &detect.Cost{ItemWCU: 12, ItemsUSD: new(7.5)}},
+		{"strongly consistent Regions move it by two writes", with(hot(detect.KeyWrites, 2000, puts), func(c *fixes.Case) { c.Facts = &detect.TableFacts{StrongRegions: true} }), detect.FixMigrateWrites, &detect.Cost{ItemWCU: 2, ItemsUSD: new(1.25)}},
+		{"readers that move need every write twice", hot(detect.KeyReads, 4000, op(sample.Query, 1, 8000, 0.5), updates), detect.FixMigrateReads, &detect.Cost{WCU: 300, ItemWCU: 4, DayUSD: new(16.2), ItemsUSD: new(2.5)}},
+		{"an index has a new entry of each item", with(hot(detect.KeyWrites, 2000, puts), func(c *fixes.Case) { c.Index = "by-status" }), detect.FixMigrateIndex, &detect.Cost{ItemWCU: 2, ItemsUSD: new(1.25)}},
+		{"a second copy of an item is written", with(hot(detect.KeyReads, 4000, op(sample.GetItem, 1, 8000, 0.5), updates), item), detect.FixCopies, &detect.Cost{WCU: 300, DayUSD: new(16.2)}},
+		{"a counter's reader reads 3 items more", with(hot(detect.KeyWrites, 2000, counts, op(sample.GetItem, 1, 20, 0.5)), func(c *fixes.Case) { item(c); c.Evidence.ItemBytes = 100 }), detect.FixDividedCounter, &detect.Cost{RCU: 30, DayUSD: new(0.324)}},
 	} {
 		for _, priced := range []bool{true, false} {
 			if c.of.Policy.WritePrice, c.of.Policy.ReadPrice = 0.625, 0.125; !priced {

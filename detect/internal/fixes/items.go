@@ -15,7 +15,7 @@ func (c *Case) blocks(bytes float64) float64 {
 
 // blockBytes returns the bytes of one such unit.
 func (c *Case) blockBytes() float64 {
-	return detect.Side[float64](c.Kind, sample.WriteUnitBytes, sample.ReadUnitBytes)
+	return detect.Side[float64](c.Subject, sample.WriteUnitBytes, sample.ReadUnitBytes)
 }
 
 // hasLargeItems reports whether requests for single large items make the load.
@@ -27,7 +27,7 @@ func (c *Case) hasLargeItems() bool {
 // LittleChanges reports whether writes pay mostly for bytes that they do not change.
 func LittleChanges(f *detect.Finding) bool {
 	e := f.Evidence
-	return f.Kind != detect.HotKeyRead && f.Index == "" && e != nil && e.Records >= detect.MinRecords && e.ChangedShare != nil &&
+	return f.Subject != detect.KeyReads && f.Index == "" && e != nil && e.Records >= detect.MinRecords && e.ChangedShare != nil &&
 		e.ItemBytes >= detect.LargeItemBytes && *e.ChangedShare <= detect.LittleChangeShare
 }
 
@@ -108,7 +108,7 @@ func compression(c *Case) (fix, bool) {
 // limit or, if it is below that, to the policy's share of it; 0 if no saving does. A
 // request pays for whole blocks.
 func (c *Case) bytesToSave() float64 {
-	target := detect.Units(detect.Limit(c.Kind))
+	target := detect.Units(detect.Limit(c.Subject))
 	if c.peak() <= target {
 		target *= c.Policy.Warning
 	}
@@ -140,7 +140,7 @@ func objectStore(c *Case) (fix, bool) {
 
 // sparseIndex is for an index key that no query reads, in an index that queries do read.
 func sparseIndex(c *Case) (fix, bool) {
-	unread := c.Kind == detect.HotGSIKey && c.Mean.RCU.High <= 0 && c.TargetRCU > 0 && c.Quality.Source == detect.SourceRequests
+	unread := c.loadsIndex() && c.Mean.RCU.High <= 0 && c.TargetRCU > 0 && c.Quality.Source == detect.SourceRequests
 	return fix{arguments: detect.Arguments{Seconds: int(c.Seconds)}, after: c.newAfter(0, 0)}, unread
 }
 
@@ -156,12 +156,12 @@ func keyOfQueries(c *Case) (fix, bool) {
 
 // keyOfWrites is an index with a key of more values.
 func keyOfWrites(c *Case) (fix, bool) {
-	return fix{after: c.newAfter(0, 1)}, c.Kind == detect.HotGSIKey && c.Shards >= 2
+	return fix{after: c.newAfter(0, 1)}, c.loadsIndex() && c.Shards >= 2
 }
 
 // smallerProjection is for an index whose entries are larger than a unit.
 func smallerProjection(c *Case) (fix, bool) {
-	if c.Kind != detect.HotGSIKey || c.Evidence == nil || c.Evidence.Records < detect.MinRecords || c.Evidence.ItemBytes <= sample.WriteUnitBytes {
+	if !c.loadsIndex() || c.Evidence == nil || c.Evidence.Records < detect.MinRecords || c.Evidence.ItemBytes <= sample.WriteUnitBytes {
 		return fix{}, false
 	}
 	blocks := c.blocks(c.Evidence.ItemBytes)

@@ -16,7 +16,7 @@ func TestLargeItems(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
-		kind    detect.Kind
+		kind    detect.Subject
 		units   float64
 		bytes   float64
 		warning float64
@@ -24,18 +24,18 @@ func TestLargeItems(t *testing.T) {
 		save    float64 // the share of the bytes
 		low     float64 // of what compression leaves
 	}{
-		{"six writes a second of 261 KB", detect.HotKeyWrite, 1501, 261 << 10, 0.8, nil, 0.34, 6},
-		{"all of them is known to change", detect.HotKeyWrite, 1501, 261 << 10, 0.8, changed(1), 0.34, 6},
-		{"below the limit", detect.HotKeyWrite, 900, 261 << 10, 0.8, nil, 0.12, 4},
-		{"the policy has a finding from the limit on", detect.HotKeyWrite, 1501, 261 << 10, 1, nil, 0.34, 6},
-		{"reads", detect.HotKeyRead, 4000, 261 << 10, 0.8, nil, 0.25, 4000. / 66},
-		{"reads of five blocks", detect.HotKeyRead, 3200, 20 << 10, 0.8, nil, 0.2, 640},
-		{"reads of five blocks, one of which is above the limit", detect.HotKeyRead, 16_000, 20 << 10, 0.8, nil, 0, 3200},
+		{"six writes a second of 261 KB", detect.KeyWrites, 1501, 261 << 10, 0.8, nil, 0.34, 6},
+		{"all of them is known to change", detect.KeyWrites, 1501, 261 << 10, 0.8, changed(1), 0.34, 6},
+		{"below the limit", detect.KeyWrites, 900, 261 << 10, 0.8, nil, 0.12, 4},
+		{"the policy has a finding from the limit on", detect.KeyWrites, 1501, 261 << 10, 1, nil, 0.34, 6},
+		{"reads", detect.KeyReads, 4000, 261 << 10, 0.8, nil, 0.25, 4000. / 66},
+		{"reads of five blocks", detect.KeyReads, 3200, 20 << 10, 0.8, nil, 0.2, 640},
+		{"reads of five blocks, one of which is above the limit", detect.KeyReads, 16_000, 20 << 10, 0.8, nil, 0, 3200},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			requests := op(sample.PutItem, 1, 5.75, 261)
-			if c.kind == detect.HotKeyRead {
+			if c.kind == detect.KeyReads {
 				requests = op(sample.GetItem, 1, 61, 66)
 			}
 			of := hot(c.kind, c.units, requests)
@@ -57,7 +57,7 @@ func TestLargeItems(t *testing.T) {
 					t.Errorf("S3 leaves %+v", s.After)
 				}
 			}
-			if c.units > 1000 && c.kind == detect.HotKeyWrite && steps[0].Fix != detect.FixObjectStore {
+			if c.units > 1000 && c.kind == detect.KeyWrites && steps[0].Fix != detect.FixObjectStore {
 				t.Errorf("before S3, of which it is known what it leaves, comes %s", steps[0].Fix)
 			}
 		})
@@ -68,7 +68,7 @@ func TestLargeItems(t *testing.T) {
 // which it is known what it leaves, comes first.
 func TestReadsOfLargeItemsWantProof(t *testing.T) {
 	t.Parallel()
-	c := hot(detect.HotKeyRead, 4000, op(sample.GetItem, 1, 61, 66))
+	c := hot(detect.KeyReads, 4000, op(sample.GetItem, 1, 61, 66))
 	c.Evidence.ItemBytes = 261 << 10
 	at := map[string]int{}
 	for i, s := range fixes.Steps(c) {
@@ -85,7 +85,7 @@ func TestReadsOfLargeItemsWantProof(t *testing.T) {
 // TestBackingOffLeavesTheDemand: attempts that are sent again are no part of it.
 func TestBackingOffLeavesTheDemand(t *testing.T) {
 	t.Parallel()
-	c := with(hot(detect.HotKeyWrite, 2500, op(sample.PutItem, 1, 2500, 1)), func(c *fixes.Case) {
+	c := with(hot(detect.KeyWrites, 2500, op(sample.PutItem, 1, 2500, 1)), func(c *fixes.Case) {
 		c.Ground, c.Consumed.WCU = detect.GroundSplit, 1000
 		c.Evidence.Refused = map[string]int64{sample.KeyRange.String(): 900}
 		c.Evidence.Retries = &detect.Retries{Seconds: 60, SentCalls: detect.SentCalls{Calls: 150, Attempts: 330, Amplification: 2.2}}

@@ -41,7 +41,7 @@ func splitForHeat(c *Case) (fix, bool) {
 	}
 	f := fix{}
 	if s := c.PredictedSplit(); s != nil && s.Splits > 0 {
-		f.arguments.Count, f.arguments.AtLeast, f.after = s.Splits, c.IsCutOff(), detect.NewAfter(c.Kind, s.ResidualLow, s.ResidualHigh)
+		f.arguments.Count, f.arguments.AtLeast, f.after = s.Splits, c.IsCutOff(), detect.NewAfter(c.Subject, s.ResidualLow, s.ResidualHigh)
 	}
 	return f, true
 }
@@ -193,7 +193,7 @@ var copyRate = detect.Units(detect.ShareOf(detect.PartitionWrite, copyShare))
 // live; 0 if it has it. Only load or warm throughput makes partitions for new keys.
 func (c *Case) warmUnits() float64 {
 	need := c.peak() * c.Policy.Headroom
-	if need <= detect.Side[float64](c.Kind, detect.OnDemandWrite, detect.OnDemandRead) || need <= c.tableMean() {
+	if need <= detect.Side[float64](c.Subject, detect.OnDemandWrite, detect.OnDemandRead) || need <= c.tableMean() {
 		return 0
 	}
 	return need
@@ -213,4 +213,4 @@ func (c *Case) capacityForCopies() float64 {
 func (c *Case) tableMean() float64 { return detect.Ratio(c.mean(), c.Share) }
 
 // mean returns the key's mean load.
-func (c *Case) mean() float64 { return detect.Side(c.Kind, c.Mean.WCU, c.Mean.RCU).Value }
+func (c *Case) mean() float64 { return detect.Side(c.Subject, c.Mean.WCU, c.Mean.RCU).Value }

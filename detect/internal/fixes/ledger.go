@@ -201,14 +201,17 @@ func highOf(a *detect.After) float64 {
 }
 
 // reads reports whether the case is about reads.
-func (c *Case) reads() bool { return c.Kind == detect.HotKeyRead }
+// loadsIndex reports whether the writes are those of an index's key.
+func (c *Case) loadsIndex() bool { return c.Subject == detect.KeyWrites && c.Index != "" }
+
+func (c *Case) reads() bool { return c.Subject == detect.KeyReads }
 
 // peak returns the load in units a second.
 func (c *Case) peak() float64 { return detect.Units(c.Load) }
 
 // newAfter returns the load after a fix, between two shares of the peak.
 func (c *Case) newAfter(low, high float64) *detect.After {
-	return detect.NewAfter(c.Kind, c.peak()*low, c.peak()*high)
+	return detect.NewAfter(c.Subject, c.peak()*low, c.peak()*high)
 }
 
 // ofGlobalIndex reports whether the key is a global index's. Local indexes are known from

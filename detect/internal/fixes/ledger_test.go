@@ -13,13 +13,13 @@ import (
 )
 
 // hot returns a hot key, of so many units a second at its peak, with operations.
-func hot(k detect.Kind, units float64, ops ...detect.Operation) *fixes.Case {
+func hot(k detect.Subject, units float64, ops ...detect.Operation) *fixes.Case {
 	f := detect.NewFinding(k, detect.Target{Table: "orders"}, sample.KeyString("k"))
 	f.Severity, f.Share, f.Seconds = detect.Critical, 0.5, 180
 	f.FirstSeen = time.Date(2026, 3, 10, 9, 0, 0, 0, time.UTC)
 	f.LastSeen = f.FirstSeen.Add(3 * time.Minute)
 	load := detect.Figure{Value: units, Low: units, High: units}
-	if k == detect.HotKeyRead {
+	if k == detect.KeyReads {
 		f.Peak.RCU, f.Mean.RCU, f.Consumed.RCU = load, load, units
 	} else {
 		f.Peak.WCU, f.Mean.WCU, f.Consumed.WCU = load, load, units
@@ -54,79 +54,79 @@ func TestLedger(t *testing.T) {
 		// low and high are the load that the first fix with one leaves.
 		low, high float64
 	}{
-		{"a hot key of puts wants shards", hot(detect.HotKeyWrite, 1100, puts), "shard migrate", 550, 550},
-		{"transactions want conditions instead, and no shards", hot(detect.HotKeyWrite, 1100, op(sample.TransactWriteItems, 1, 550, 2)), "transaction", 550, 550},
-		{"half of them save a quarter, which is not enough", hot(detect.HotKeyWrite, 1200, op(sample.TransactWriteItems, 0.5, 300, 2), op(sample.PutItem, 0.5, 600, 1)), "shard migrate transaction", 600, 600},
-		{"an index does not know transactions", with(hot(detect.HotGSIKey, 1100, op(sample.TransactWriteItems, 1, 550, 2)), func(c *fixes.Case) { c.Index = "by-status" }), "shard migrate index", 550, 550},
-		{"strong reads want eventual ones", with(hot(detect.HotKeyRead, 3400, op(sample.GetItem, 1, 3400, 1)), func(c *fixes.Case) { c.Evidence.StrongReads = 1 }), "read cache", 1700, 1700},
-		{"transactional reads save three quarters", with(hot(detect.HotKeyRead, 4000, op(sample.TransactGetItems, 1, 2000, 2)), func(c *fixes.Case) { c.Evidence.StrongReads = 1 }), "read cache", 1000, 1000},
-		{"eventual reads save nothing", with(hot(detect.HotKeyRead, 3400, gets), func(c *fixes.Case) { c.Evidence.SortKeys.Repeated = 0.9 }), "cache", 0, 340},
-		{"a global index is never read strongly", with(hot(detect.HotKeyRead, 3400, op(sample.Query, 1, 3400, 1)), func(c *fixes.Case) {
+		{"a hot key of puts wants shards", hot(detect.KeyWrites, 1100, puts), "shard migrate", 550, 550},
+		{"transactions want conditions instead, and no shards", hot(detect.KeyWrites, 1100, op(sample.TransactWriteItems, 1, 550, 2)), "transaction", 550, 550},
+		{"half of them save a quarter, which is not enough", hot(detect.KeyWrites, 1200, op(sample.TransactWriteItems, 0.5, 300, 2), op(sample.PutItem, 0.5, 600, 1)), "shard migrate transaction", 600, 600},
+		{"an index does not know transactions", with(hot(detect.KeyWrites, 1100, op(sample.TransactWriteItems, 1, 550, 2)), func(c *fixes.Case) { c.Index = "by-status" }), "shard migrate index", 550, 550},
+		{"strong reads want eventual ones", with(hot(detect.KeyReads, 3400, op(sample.GetItem, 1, 3400, 1)), func(c *fixes.Case) { c.Evidence.StrongReads = 1 }), "read cache", 1700, 1700},
+		{"transactional reads save three quarters", with(hot(detect.KeyReads, 4000, op(sample.TransactGetItems, 1, 2000, 2)), func(c *fixes.Case) { c.Evidence.StrongReads = 1 }), "read cache", 1000, 1000},
+		{"eventual reads save nothing", with(hot(detect.KeyReads, 3400, gets), func(c *fixes.Case) { c.Evidence.SortKeys.Repeated = 0.9 }), "cache", 0, 340},
+		{"a global index is never read strongly", with(hot(detect.KeyReads, 3400, op(sample.Query, 1, 3400, 1)), func(c *fixes.Case) {
 			c.Index, c.Evidence.StrongReads = "by-status", 1
 		}), "index cache shard migrate", 0, 3400},
-		{"an index whose queries ask for one item, which is read again and again", with(hot(detect.HotKeyRead, 3400, gets), func(c *fixes.Case) {
+		{"an index whose queries ask for one item, which is read again and again", with(hot(detect.KeyReads, 3400, gets), func(c *fixes.Case) {
 			c.Index, c.Evidence.SortKeys.Repeated = "by-status", 0.9
 		}), "cache", 0, 340},
-		{"a local one may be", with(hot(detect.HotKeyRead, 3400, op(sample.Query, 1, 3400, 1)), func(c *fixes.Case) {
+		{"a local one may be", with(hot(detect.KeyReads, 3400, op(sample.Query, 1, 3400, 1)), func(c *fixes.Case) {
 			c.Index, c.Evidence.StrongReads, c.Facts = "by-date", 1, &detect.TableFacts{LSIs: []string{"by-date"}}
 		}), "read cache", 1700, 1700},
-		{"reads that do not repeat leave shards", hot(detect.HotKeyRead, 3400, gets), "cache shard migrate", 0, 3400},
-		{"one item's reads all repeat", with(hot(detect.HotKeyRead, 4000, op(sample.GetItem, 1, 8000, 0.5)), func(c *fixes.Case) {
+		{"reads that do not repeat leave shards", hot(detect.KeyReads, 3400, gets), "cache shard migrate", 0, 3400},
+		{"one item's reads all repeat", with(hot(detect.KeyReads, 4000, op(sample.GetItem, 1, 8000, 0.5)), func(c *fixes.Case) {
 			c.Ground, c.Facts = detect.GroundItem, &detect.TableFacts{KeySchema: sample.Keys("pk")}
 		}), "cache copies", 0, 0.5},
-		{"queries of 100 KB want fewer bytes", hot(detect.HotKeyRead, 3500, op(sample.Query, 1, 280, 12.5)), "query cache shard migrate", 140, 3500},
-		{"little changes of large items", with(hot(detect.HotKeyWrite, 1080, op(sample.UpdateItem, 1, 90, 12)), func(c *fixes.Case) {
+		{"queries of 100 KB want fewer bytes", hot(detect.KeyReads, 3500, op(sample.Query, 1, 280, 12.5)), "query cache shard migrate", 140, 3500},
+		{"little changes of large items", with(hot(detect.KeyWrites, 1080, op(sample.UpdateItem, 1, 90, 12)), func(c *fixes.Case) {
 			c.Evidence.ItemBytes, c.Evidence.ChangedShare = 12*1024, changed(0.01)
 		}), "vertical", 90, 90},
-		{"large items that change as a whole", with(hot(detect.HotKeyWrite, 1500, op(sample.PutItem, 1, 5, 300)), func(c *fixes.Case) {
+		{"large items that change as a whole", with(hot(detect.KeyWrites, 1500, op(sample.PutItem, 1, 5, 300)), func(c *fixes.Case) {
 			c.Evidence.ItemBytes, c.Evidence.ChangedShare = 300*1024, changed(1)
 		}), "object compress", 5, 5},
-		{"large items of which nothing tells how they change", with(hot(detect.HotKeyWrite, 1500, op(sample.UpdateItem, 1, 5, 300)), func(c *fixes.Case) {
+		{"large items of which nothing tells how they change", with(hot(detect.KeyWrites, 1500, op(sample.UpdateItem, 1, 5, 300)), func(c *fixes.Case) {
 			c.Evidence.ItemBytes = 300 * 1024
 		}), "object compress vertical", 5, 5},
-		{"a key of an hour, with new large items: old ones stay", with(hot(detect.HotKeyWrite, 1200, op(sample.PutItem, 1, 10, 120)), func(c *fixes.Case) {
+		{"a key of an hour, with new large items: old ones stay", with(hot(detect.KeyWrites, 1200, op(sample.PutItem, 1, 10, 120)), func(c *fixes.Case) {
 			c.Ground, c.Rolling, c.Evidence.ItemBytes = detect.GroundPeriod, &detect.Rolling{Period: "hour", Template: "<hour>"}, 120*1024
 		}), "rename object compress", 600, 600},
-		{"large index entries", with(hot(detect.HotGSIKey, 2000, op(sample.PutItem, 1, 500, 4)), func(c *fixes.Case) { c.Index, c.Evidence.ItemBytes = "by-status", 4*1024 }), "shard migrate project index", 2000 / 3.0, 2000 / 3.0},
-		{"an index value that nobody reads, while others are", with(hot(detect.HotGSIKey, 1100, puts), func(c *fixes.Case) { c.Index, c.TargetRCU = "by-status", 500 }), "sparse shard migrate index", 0, 0},
-		{"an index of which no read was seen at all", with(hot(detect.HotGSIKey, 1100, puts), func(c *fixes.Case) { c.Index = "by-status" }), "shard migrate index", 550, 550},
-		{"a stream shows no reads", with(hot(detect.HotGSIKey, 1100, puts), func(c *fixes.Case) {
+		{"large index entries", with(hot(detect.KeyWrites, 2000, op(sample.PutItem, 1, 500, 4)), func(c *fixes.Case) { c.Index, c.Evidence.ItemBytes = "by-status", 4*1024 }), "shard migrate project index", 2000 / 3.0, 2000 / 3.0},
+		{"an index value that nobody reads, while others are", with(hot(detect.KeyWrites, 1100, puts), func(c *fixes.Case) { c.Index, c.TargetRCU = "by-status", 500 }), "sparse shard migrate index", 0, 0},
+		{"an index of which no read was seen at all", with(hot(detect.KeyWrites, 1100, puts), func(c *fixes.Case) { c.Index = "by-status" }), "shard migrate index", 550, 550},
+		{"a stream shows no reads", with(hot(detect.KeyWrites, 1100, puts), func(c *fixes.Case) {
 			c.Index, c.TargetRCU, c.Quality = "by-status", 500, detect.NewQuality(detect.SourceChanges)
 		}), "shard migrate index", 550, 550},
-		{"what is throttled and tried again", with(hot(detect.HotKeyWrite, 1700, puts), func(c *fixes.Case) {
+		{"what is throttled and tried again", with(hot(detect.KeyWrites, 1700, puts), func(c *fixes.Case) {
 			c.Consumed.WCU, c.Evidence.Refused[sample.KeyRange.String()] = 700, 1000
 		}), "retry shard migrate", 700, 1700},
-		{"throttled above the limit, a back-off alone does not do", with(hot(detect.HotKeyWrite, 1700, puts), func(c *fixes.Case) {
+		{"throttled above the limit, a back-off alone does not do", with(hot(detect.KeyWrites, 1700, puts), func(c *fixes.Case) {
 			c.Consumed.WCU, c.Evidence.Refused[sample.KeyRange.String()] = 1000, 700
 		}), "shard migrate retry", 1700 / 3.0, 1700 / 3.0},
-		{"a counter", with(hot(detect.HotKeyWrite, 1100, op(sample.UpdateItem, 1, 1100, 1)), func(c *fixes.Case) {
+		{"a counter", with(hot(detect.KeyWrites, 1100, op(sample.UpdateItem, 1, 1100, 1)), func(c *fixes.Case) {
 			c.Ground, c.Evidence.ItemBytes = detect.GroundItem, 100
 		}), "split", 550, 550},
-		{"key shards leave an item, with its part of the rest", with(hot(detect.HotKeyWrite, 1600, op(sample.UpdateItem, 1, 320, 5)), func(c *fixes.Case) {
+		{"key shards leave an item, with its part of the rest", with(hot(detect.KeyWrites, 1600, op(sample.UpdateItem, 1, 320, 5)), func(c *fixes.Case) {
 			c.Evidence.Items = []detect.Part{{Text: "profile", Low: 0.45, High: 0.55}}
 		}), "shard migrate", 720, 1120},
-		{"an item near the limit wants to be divided", with(hot(detect.HotKeyWrite, 1300, op(sample.PutItem, 1, 260, 5)), func(c *fixes.Case) {
+		{"an item near the limit wants to be divided", with(hot(detect.KeyWrites, 1300, op(sample.PutItem, 1, 260, 5)), func(c *fixes.Case) {
 			c.Evidence.Items, c.Evidence.Split = []detect.Part{{Text: "profile", Low: 0.6, High: 0.81}}, &detect.Split{Item: 925, Seconds: 120}
 		}), "split", 650, 650},
-		{"a divided item leaves the key's others", with(hot(detect.HotKeyWrite, 2500, op(sample.PutItem, 1, 500, 5)), func(c *fixes.Case) {
+		{"a divided item leaves the key's others", with(hot(detect.KeyWrites, 2500, op(sample.PutItem, 1, 500, 5)), func(c *fixes.Case) {
 			c.Ground, c.Evidence.Items = detect.GroundItem, []detect.Part{{Text: "profile", Low: 0.42, High: 0.52}}
 		}), "split", 1200, 1450},
-		{"a load that splits help", with(hot(detect.HotKeyWrite, 1200, puts), func(c *fixes.Case) {
+		{"a load that splits help", with(hot(detect.KeyWrites, 1200, puts), func(c *fixes.Case) {
 			c.Ground, c.Evidence.Split = detect.GroundSplit, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, ResidualLow: 610, ResidualHigh: 640, Seconds: 120}
 		}), "wait shard migrate", 610, 640},
-		{"nobody waits where few values bound the table", with(hot(detect.HotKeyWrite, 1200, puts), func(c *fixes.Case) {
+		{"nobody waits where few values bound the table", with(hot(detect.KeyWrites, 1200, puts), func(c *fixes.Case) {
 			c.FewValues, c.Ground, c.Evidence.Split = true, detect.GroundSplit, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, ResidualLow: 610, ResidualHigh: 640, Seconds: 120}
 		}), "shard migrate wait", 600, 600},
-		{"nobody waits where an index holds writes back", with(hot(detect.HotGSIKey, 1200, puts), func(c *fixes.Case) {
+		{"nobody waits where an index holds writes back", with(hot(detect.KeyWrites, 1200, puts), func(c *fixes.Case) {
 			c.Index, c.Ground, c.Evidence.Split = "by-status", detect.GroundSplit, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, ResidualLow: 610, ResidualHigh: 640, Seconds: 120}
 		}), "shard migrate index wait", 600, 600},
-		{"a key of a day", with(hot(detect.HotKeyWrite, 1800, puts), func(c *fixes.Case) {
+		{"a key of a day", with(hot(detect.KeyWrites, 1800, puts), func(c *fixes.Case) {
 			c.Ground, c.Rolling = detect.GroundPeriod, &detect.Rolling{Period: "day", Template: "<date>"}
 		}), "rename shard migrate", 600, 600},
-		{"a table that is short of capacity", with(hot(detect.HotKeyWrite, 900, puts), func(c *fixes.Case) {
+		{"a table that is short of capacity", with(hot(detect.KeyWrites, 900, puts), func(c *fixes.Case) {
 			c.Evidence.Refused[sample.Provisioned.String()] = 10
 		}), "capacity shard migrate retry", 900, 900},
-		{"many shards want room ahead", with(hot(detect.HotKeyWrite, 5000, puts), func(c *fixes.Case) { c.Share = 0.9 }), "shard prewarm migrate", 625, 625},
+		{"many shards want room ahead", with(hot(detect.KeyWrites, 5000, puts), func(c *fixes.Case) { c.Share = 0.9 }), "shard prewarm migrate", 625, 625},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -145,7 +145,7 @@ func TestLedger(t *testing.T) {
 			if i < 0 {
 				t.Fatalf("no step tells what it leaves: %+v", steps)
 			}
-			limit := detect.Units(detect.Limit(c.of.Kind))
+			limit := detect.Units(detect.Limit(c.of.Subject))
 			if a := steps[i].After; math.Abs(a.Low-c.low) > 0.01 || math.Abs(a.High-c.high) > 0.01 ||
 				math.Abs(a.LowUtilization-a.Low/limit) > 1e-9 || math.Abs(a.HighUtilization-a.High/limit) > 1e-9 {
 				t.Errorf("%s leaves %+v, want %v to %v", steps[i].Action, a, c.low, c.high)
@@ -159,7 +159,7 @@ func TestLedger(t *testing.T) {
 func TestOneRegionMigrates(t *testing.T) {
 	t.Parallel()
 	for _, region := range []string{"us-east-1", "eu-west-1"} {
-		c := hot(detect.HotKeyWrite, 2000, op(sample.PutItem, 1, 2000, 1))
+		c := hot(detect.KeyWrites, 2000, op(sample.PutItem, 1, 2000, 1))
 		c.Region, c.Facts = region, &detect.TableFacts{Replicas: []string{"us-east-1", "eu-west-1"}}
 		steps := fixes.Steps(c)
 		i := slices.IndexFunc(steps, func(s detect.Step) bool { return s.Action == detect.ActionMigrate })
@@ -174,7 +174,7 @@ func TestOneRegionMigrates(t *testing.T) {
 func TestReplicatedWritesAreNoCallersHere(t *testing.T) {
 	t.Parallel()
 	for wcu, want := range map[float64]bool{0: true, 50: true, 500: false} {
-		c := hot(detect.HotKeyWrite, 1000, op(sample.TransactWriteItems, 1, 500, 2))
+		c := hot(detect.KeyWrites, 1000, op(sample.TransactWriteItems, 1, 500, 2))
 		c.Evidence.Callers = []detect.Part{{Text: "batch", Low: 0.95, High: 1}}
 		c.Callers = map[string]float64{"batch": 0.5}
 		c.Replication = &detect.Replication{Regions: []string{"eu-west-1", "us-east-1"}, WCU: wcu}
@@ -197,7 +197,7 @@ func TestReplicatedWritesAreNoCallersHere(t *testing.T) {
 func TestAnIndexMayHaveAKeyWithMoreValues(t *testing.T) {
 	t.Parallel()
 	for units, want := range map[float64]bool{1100: true, 500: false} {
-		c := hot(detect.HotGSIKey, units, op(sample.PutItem, 1, units, 1))
+		c := hot(detect.KeyWrites, units, op(sample.PutItem, 1, units, 1))
 		c.Index, c.Key = "by-status", "OPEN"
 		i := slices.IndexFunc(fixes.Steps(c), func(s detect.Step) bool {
 			return s.Fix == detect.FixIndexKeyOfWrites && s.Effort == detect.EffortKeys && s.After.Low == 0 && s.After.High == units
@@ -223,7 +223,7 @@ func TestANumberTakesANewTable(t *testing.T) {
 		{"N", "by-minute", rolling, detect.EffortKeys},
 		{"N", "", nil, detect.EffortKeys},
 	} {
-		of := hot(detect.HotKeyWrite, 1100, op(sample.PutItem, 1, 1100, 1))
+		of := hot(detect.KeyWrites, 1100, op(sample.PutItem, 1, 1100, 1))
 		of.KeyType, of.Index, of.Rolling = c.keyType, c.index, c.rolling
 		first := fixes.Steps(of)[0]
 		if first.Effort != c.takes {
@@ -237,7 +237,7 @@ func TestANumberTakesANewTable(t *testing.T) {
 func TestCapacityForCopies(t *testing.T) {
 	t.Parallel()
 	for wcu, want := range map[float64]bool{2299: true, 2300: false, 0: false} {
-		c := hot(detect.HotKeyWrite, 1100, op(sample.PutItem, 1, 1100, 1))
+		c := hot(detect.KeyWrites, 1100, op(sample.PutItem, 1, 1100, 1))
 		c.Facts = &detect.TableFacts{Billing: detect.BillingProvisioned, WCU: wcu}
 		units := 0.0
 		for _, s := range fixes.Steps(c) {
@@ -267,30 +267,30 @@ func TestCapacityAfterAChange(t *testing.T) {
 		of   *fixes.Case
 		want *detect.Need
 	}{
-		{"half of the key's units are spared", detect.FixConditionalWrite, hot(detect.HotKeyWrite, 1100, op(sample.TransactWriteItems, 1, 550, 2)), wcu(2200, 1650, 1650)},
-		{"the table is provisioned", detect.FixConditionalWrite, with(hot(detect.HotKeyWrite, 1100, op(sample.TransactWriteItems, 1, 550, 2)), func(c *fixes.Case) {
+		{"half of the key's units are spared", detect.FixConditionalWrite, hot(detect.KeyWrites, 1100, op(sample.TransactWriteItems, 1, 550, 2)), wcu(2200, 1650, 1650)},
+		{"the table is provisioned", detect.FixConditionalWrite, with(hot(detect.KeyWrites, 1100, op(sample.TransactWriteItems, 1, 550, 2)), func(c *fixes.Case) {
 			c.Facts = &detect.TableFacts{Billing: detect.BillingProvisioned, WCU: 3000}
 		}), provisioned(wcu(2200, 1650, 1650), 3000)},
-		{"how much compression spares is open", detect.FixCompression, with(hot(detect.HotKeyWrite, 1500, op(sample.PutItem, 1, 5, 300)), func(c *fixes.Case) {
+		{"how much compression spares is open", detect.FixCompression, with(hot(detect.KeyWrites, 1500, op(sample.PutItem, 1, 5, 300)), func(c *fixes.Case) {
 			c.Evidence.ItemBytes, c.Evidence.ChangedShare = 300*1024, changed(1)
 		}), wcu(3000, 1505, 3000)},
-		{"a cache", detect.FixCache, with(hot(detect.HotKeyRead, 3400, op(sample.GetItem, 1, 7000, 0.5)), func(c *fixes.Case) { c.Evidence.SortKeys.Repeated = 0.9 }),
+		{"a cache", detect.FixCache, with(hot(detect.KeyReads, 3400, op(sample.GetItem, 1, 7000, 0.5)), func(c *fixes.Case) { c.Evidence.SortKeys.Repeated = 0.9 }),
 			&detect.Need{Unit: "rcu", Now: 6800, Low: 3400, High: 3740}},
-		{"shards spare nothing", detect.FixShardedKey, hot(detect.HotKeyWrite, 1100, puts), wcu(2200, 2200, 2200)},
-		{"a burst bounds no table", detect.FixShardedKey, with(hot(detect.HotKeyWrite, 1820, puts), func(c *fixes.Case) {
+		{"shards spare nothing", detect.FixShardedKey, hot(detect.KeyWrites, 1100, puts), wcu(2200, 2200, 2200)},
+		{"a burst bounds no table", detect.FixShardedKey, with(hot(detect.KeyWrites, 1820, puts), func(c *fixes.Case) {
 			c.Mean.WCU, c.Share = detect.Figure{Value: 80, Low: 80, High: 80}, 80./280
 		}), wcu(2020, 2020, 2020)},
-		{"copies spare nothing", detect.FixCopies, with(hot(detect.HotKeyRead, 4000, op(sample.GetItem, 1, 8000, 0.5)), func(c *fixes.Case) {
+		{"copies spare nothing", detect.FixCopies, with(hot(detect.KeyReads, 4000, op(sample.GetItem, 1, 8000, 0.5)), func(c *fixes.Case) {
 			c.Ground, c.Peak.WCU.Value = detect.GroundItem, 10
 		}), &detect.Need{Unit: "rcu", Now: 8000, Low: 8000, High: 8000}},
-		{"a new index stands beside the old one", detect.FixShardedIndex, with(hot(detect.HotGSIKey, 1100, puts), func(c *fixes.Case) { c.Index = "by-status" }),
+		{"a new index stands beside the old one", detect.FixShardedIndex, with(hot(detect.KeyWrites, 1100, puts), func(c *fixes.Case) { c.Index = "by-status" }),
 			newIndex(wcu(2200, 2200, 2200))},
-		{"also with fewer attributes", detect.FixProjection, with(hot(detect.HotGSIKey, 2000, puts), func(c *fixes.Case) { c.Index, c.Evidence.ItemBytes = "by-status", 4*1024 }),
+		{"also with fewer attributes", detect.FixProjection, with(hot(detect.KeyWrites, 2000, puts), func(c *fixes.Case) { c.Index, c.Evidence.ItemBytes = "by-status", 4*1024 }),
 			newIndex(wcu(4000, 2500, 4000))},
-		{"to wait changes nothing", detect.FixWaitForSplit, with(hot(detect.HotKeyWrite, 1200, puts), func(c *fixes.Case) {
+		{"to wait changes nothing", detect.FixWaitForSplit, with(hot(detect.KeyWrites, 1200, puts), func(c *fixes.Case) {
 			c.Ground, c.Evidence.Split = detect.GroundSplit, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, ResidualLow: 610, ResidualHigh: 640, Seconds: 120}
 		}), nil},
-		{"without the key's share nothing is known of the table", detect.FixShardedKey, with(hot(detect.HotKeyWrite, 1100, puts), func(c *fixes.Case) { c.Share = 0 }), nil},
+		{"without the key's share nothing is known of the table", detect.FixShardedKey, with(hot(detect.KeyWrites, 1100, puts), func(c *fixes.Case) { c.Share = 0 }), nil},
 	} {
 		steps := fixes.Steps(c.of)
 		i := slices.IndexFunc(steps, func(s detect.Step) bool { return s.Fix == c.fix })
@@ -315,7 +315,7 @@ func isNear(a, b *detect.Need) bool {
 // application may answer all.
 func TestStrongReadsPassThrough(t *testing.T) {
 	t.Parallel()
-	c := hot(detect.HotKeyRead, 4000, op(sample.GetItem, 1, 5000, 0.8))
+	c := hot(detect.KeyReads, 4000, op(sample.GetItem, 1, 5000, 0.8))
 	c.Evidence.StrongReads, c.Evidence.SortKeys.Repeated = 0.25, 0.9
 	for _, s := range fixes.Steps(c) {
 		if s.Action != detect.ActionCache {
@@ -346,12 +346,12 @@ func TestMigrations(t *testing.T) {
 		effort detect.Effort
 		suffix detect.Suffix
 	}{
-		{"items that are put and deleted anywhere", with(hot(detect.HotKeyWrite, 1200, puts, deletes), moving(detect.Wandering)), detect.FixMigrateWrites, detect.EffortKeys, detect.SuffixCalculated},
-		{"items that are only put", hot(detect.HotKeyWrite, 1500, op(sample.PutItem, 1, 1500, 1)), detect.FixMigrateWrites, detect.EffortKeys, detect.SuffixRandom},
-		{"a queue", with(hot(detect.HotKeyWrite, 1200, puts, deletes), moving(detect.Rising)), detect.FixMigrateQueue, detect.EffortCode, detect.SuffixRandom},
-		{"reads", hot(detect.HotKeyRead, 3900, op(sample.Query, 1, 7800, 0.5)), detect.FixMigrateReads, detect.EffortKeys, detect.SuffixRandom},
-		{"an index", with(hot(detect.HotGSIKey, 1500, op(sample.PutItem, 1, 1500, 1)), func(c *fixes.Case) { c.Index = "by-status" }), detect.FixMigrateIndex, detect.EffortKeys, detect.SuffixRandom},
-		{"a key that is a shard", with(hot(detect.HotKeyWrite, 1500, op(sample.PutItem, 1, 1500, 1)), func(c *fixes.Case) { c.Key = "user#1#SHARD_3" }), detect.FixMigrateShards, detect.EffortCode, detect.SuffixRandom},
+		{"items that are put and deleted anywhere", with(hot(detect.KeyWrites, 1200, puts, deletes), moving(detect.Wandering)), detect.FixMigrateWrites, detect.EffortKeys, detect.SuffixCalculated},
+		{"items that are only put", hot(detect.KeyWrites, 1500, op(sample.PutItem, 1, 1500, 1)), detect.FixMigrateWrites, detect.EffortKeys, detect.SuffixRandom},
+		{"a queue", with(hot(detect.KeyWrites, 1200, puts, deletes), moving(detect.Rising)), detect.FixMigrateQueue, detect.EffortCode, detect.SuffixRandom},
+		{"reads", hot(detect.KeyReads, 3900, op(sample.Query, 1, 7800, 0.5)), detect.FixMigrateReads, detect.EffortKeys, detect.SuffixRandom},
+		{"an index", with(hot(detect.KeyWrites, 1500, op(sample.PutItem, 1, 1500, 1)), func(c *fixes.Case) { c.Index = "by-status" }), detect.FixMigrateIndex, detect.EffortKeys, detect.SuffixRandom},
+		{"a key that is a shard", with(hot(detect.KeyWrites, 1500, op(sample.PutItem, 1, 1500, 1)), func(c *fixes.Case) { c.Key = "user#1#SHARD_3" }), detect.FixMigrateShards, detect.EffortCode, detect.SuffixRandom},
 	} {
 		steps := fixes.Steps(c.of)
 		i := slices.IndexFunc(steps, func(s detect.Step) bool { return s.Action == detect.ActionMigrate })
@@ -374,7 +374,7 @@ func TestMigrations(t *testing.T) {
 func TestATimeNeedsNoMigration(t *testing.T) {
 	t.Parallel()
 	for index, want := range map[string]detect.Effort{"": detect.EffortCode, "by-day": detect.EffortKeys} {
-		c := hot(detect.HotKeyWrite, 1800, op(sample.PutItem, 1, 1800, 1))
+		c := hot(detect.KeyWrites, 1800, op(sample.PutItem, 1, 1800, 1))
 		c.Index, c.Ground, c.Rolling = index, detect.GroundPeriod, &detect.Rolling{Period: "day", Template: "<date>"}
 		found := false
 		for _, s := range fixes.Steps(c) {
@@ -396,7 +396,7 @@ func TestATimeNeedsNoMigration(t *testing.T) {
 // summed, so that a counter asks only for other code.
 func TestACounterNeedsNoMigration(t *testing.T) {
 	t.Parallel()
-	c := hot(detect.HotKeyWrite, 1100, op(sample.UpdateItem, 1, 1100, 1))
+	c := hot(detect.KeyWrites, 1100, op(sample.UpdateItem, 1, 1100, 1))
 	c.Ground, c.Evidence.ItemBytes = detect.GroundItem, 100
 	step := fixes.Steps(c)[0]
 	if step.Fix != detect.FixDividedCounter || step.Effort != detect.EffortCode || step.Arguments.Count != 2 || step.Names.Suffix != detect.SuffixCounter {
@@ -408,7 +408,7 @@ func TestACounterNeedsNoMigration(t *testing.T) {
 // shard may have the load that the key has now.
 func TestQueriesOfAllShards(t *testing.T) {
 	t.Parallel()
-	for _, s := range fixes.Steps(hot(detect.HotKeyRead, 3500, op(sample.Query, 1, 7000, 0.5))) {
+	for _, s := range fixes.Steps(hot(detect.KeyReads, 3500, op(sample.Query, 1, 7000, 0.5))) {
 		if s.Fix == detect.FixShardedKey {
 			if s.Cost == nil || s.Cost.RCU != 3500 || s.After.Low != 1750 || s.After.High != 3500 {
 				t.Errorf("it is %+v, and leaves %+v", s, s.After)

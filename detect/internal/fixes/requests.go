@@ -33,12 +33,12 @@ func ForTimes(f *detect.Finding) (detect.Step, bool) {
 // that the key takes.
 func (c *Case) isBehind() bool {
 	b := c.bursts()
-	return b.interval > 0 && b.mean > detect.DefaultWarning*detect.Units(detect.Limit(c.Kind))
+	return b.interval > 0 && b.mean > detect.DefaultWarning*detect.Units(detect.Limit(c.Subject))
 }
 
 // caseOf returns the case of a finding alone.
 func caseOf(f *detect.Finding) *Case {
-	return &Case{Finding: f, Load: detect.Milli(detect.Side(f.Kind, f.Peak.WCU, f.Peak.RCU).Value)}
+	return &Case{Finding: f, Load: detect.Milli(detect.Side(f.Subject, f.Peak.WCU, f.Peak.RCU).Value)}
 }
 
 // starvedTable is a table that throttles the key's requests for lack of capacity.
@@ -49,7 +49,7 @@ func starvedTable(c *Case) (fix, bool) {
 
 // refusedShare returns the throttled share of the peak's load.
 func (c *Case) refusedShare() float64 {
-	peak, consumed := detect.Side(c.Kind, c.Peak.WCU, c.Peak.RCU).Value, detect.Side(c.Kind, c.Consumed.WCU, c.Consumed.RCU)
+	peak, consumed := detect.Side(c.Subject, c.Peak.WCU, c.Peak.RCU).Value, detect.Side(c.Subject, c.Consumed.WCU, c.Consumed.RCU)
 	return max(0, detect.Ratio(peak-consumed, peak))
 }
 
@@ -76,7 +76,7 @@ func backOff(c *Case) (fix, bool) {
 // laterWrites spreads a short burst over the seconds after it. Reads wait only if they
 // come at fixed times.
 func laterWrites(c *Case) (fix, bool) {
-	rate := cmp.Or(c.Policy.Warning, detect.DefaultWarning) * detect.Units(detect.Limit(c.Kind))
+	rate := cmp.Or(c.Policy.Warning, detect.DefaultWarning) * detect.Units(detect.Limit(c.Subject))
 	if c.SecondsOver() == 0 || c.PossibleSeconds > 0 || c.Quality.InBatches() {
 		return fix{}, false
 	}

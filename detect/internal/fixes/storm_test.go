@@ -42,7 +42,7 @@ func TestStorm(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			of := hot(detect.HotKeyWrite, c.units, puts)
+			of := hot(detect.KeyWrites, c.units, puts)
 			of.Evidence.Retries = c.sent
 			of.Evidence.Refused[sample.KeyRange.String()] = 100
 			who, storms := fixes.Storm(of.Finding)
@@ -81,7 +81,7 @@ func TestStorm(t *testing.T) {
 // TestAStormOfFewSamplesIsNone: a storm is said of what is known.
 func TestAStormOfFewSamplesIsNone(t *testing.T) {
 	t.Parallel()
-	of := hot(detect.HotKeyWrite, 900)
+	of := hot(detect.KeyWrites, 900)
 	of.Evidence.Retries, of.Evidence.Records = resent([2]float64{400, 1680}), detect.MinRecords-1
 	if _, storms := fixes.Storm(of.Finding); storms {
 		t.Error("a storm by 19 samples")

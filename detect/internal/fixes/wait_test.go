@@ -32,7 +32,7 @@ func TestWaitingHasAnEnd(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("k"))
+			f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "orders"}, sample.KeyString("k"))
 			f.Ground, f.Severity, f.Utilization, f.Shards = c.ground, detect.Critical, 1.5, 3
 			f.FirstSeen, f.LastSeen = began, began.Add(time.Duration(c.seconds-1)*time.Second)
 			f.Mean.WCU, f.Seconds = c.mean, 900

@@ -118,7 +118,7 @@ type Asked struct{ Requests, Write sampling.Clusters }
 
 // AskedIn returns what it was asked for in a second, with the refused part that a kind of
 // finding is about.
-func AskedIn(p *throttling.Pressure, k detect.Kind) (a Asked) {
+func AskedIn(p *throttling.Pressure, k detect.Subject) (a Asked) {
 	a.Requests.Add(float64(p.RefusedFor(k)), float64(p.Requests))
 	a.Write.Add(detect.Units(p.Throttled.Write), detect.Units(p.Load.Write))
 	return a

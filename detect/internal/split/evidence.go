@@ -29,7 +29,7 @@ type secondLoad struct {
 }
 
 // collect returns the kept reads or writes of the window from a second on.
-func (r *Ring) collect(k detect.Kind, from int64) evidence {
+func (r *Ring) collect(k detect.Subject, from int64) evidence {
 	s := evidence{limit: detect.Units(detect.Limit(k)), first: math.MaxInt64, last: math.MinInt64}
 	for i := range r.slots {
 		for n := range r.slots[i].seconds {
@@ -49,7 +49,7 @@ func (r *Ring) collect(k detect.Kind, from int64) evidence {
 			}
 		}
 		for _, p := range slot.places {
-			if at := began + int64(p.second); p.Write == (k != detect.HotKeyRead) && at >= from {
+			if at := began + int64(p.second); p.Write == (k != detect.KeyReads) && at >= from {
 				s.requests = append(s.requests, request{at, float64(max(p.Weight, uint64(slot.threshold))), p.Order})
 			}
 		}
@@ -59,10 +59,10 @@ func (r *Ring) collect(k detect.Kind, from int64) evidence {
 
 // load returns the reads or writes of a second. An item weighs its reads and writes
 // together, so all of the other kind may be in its weight.
-func (s *second) load(k detect.Kind, at int64) secondLoad {
+func (s *second) load(k detect.Subject, at int64) secondLoad {
 	l := secondLoad{second: at, units: s.write, variance: s.writeVariance}
 	unit, other := 1000*detect.WritesInReads, 1000*s.read
-	if k == detect.HotKeyRead {
+	if k == detect.KeyReads {
 		l = secondLoad{second: at, units: s.read, variance: s.readVariance}
 		unit, other = 1000, 1000*detect.WritesInReads*s.write
 	}

@@ -9,7 +9,7 @@ import (
 // Judge returns whether splits would help against a kind of load, in the seconds from the
 // Unix second from on. It is nil if the ring keeps none of them. The caller may change
 // the result.
-func (r *Ring) Judge(k detect.Kind, from int64) *detect.Split {
+func (r *Ring) Judge(k detect.Subject, from int64) *detect.Split {
 	asked := question{k, from}
 	v, known := r.verdicts[asked]
 	if !known {
@@ -27,7 +27,7 @@ func (r *Ring) Judge(k detect.Kind, from int64) *detect.Split {
 }
 
 // judge computes the verdict that Judge keeps.
-func (r *Ring) judge(k detect.Kind, from int64) *detect.Split {
+func (r *Ring) judge(k detect.Subject, from int64) *detect.Split {
 	s := r.collect(k, from)
 	if len(s.seconds) == 0 {
 		return nil

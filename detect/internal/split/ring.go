@@ -20,7 +20,7 @@ type Ring struct {
 
 // question identifies a verdict of [Ring.Judge].
 type question struct {
-	kind detect.Kind
+	kind detect.Subject
 	from int64
 }
 

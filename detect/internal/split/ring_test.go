@@ -44,7 +44,7 @@ func TestRingInAnyOrder(t *testing.T) {
 	for i := range windows {
 		want.Add(windows[i].Second, &windows[i].Keys[0])
 	}
-	wanted := want.Judge(detect.HotKeyWrite, scenario.Began)
+	wanted := want.Judge(detect.KeyWrites, scenario.Began)
 	if wanted == nil || wanted.Verdict != detect.SplitHelps || wanted.Seconds != 120 {
 		t.Fatalf("in order the verdict is %+v", wanted)
 	}
@@ -55,7 +55,7 @@ func TestRingInAnyOrder(t *testing.T) {
 			got.Add(windows[i].Second, &windows[i].Keys[0])
 		}
 		for _, time := range []string{"first", "second"} {
-			v := got.Judge(detect.HotKeyWrite, scenario.Began)
+			v := got.Judge(detect.KeyWrites, scenario.Began)
 			if !reflect.DeepEqual(v, wanted) {
 				t.Fatalf("in a random order the verdict is %+v the %s time, want %+v", v, time, wanted)
 			}
@@ -76,9 +76,9 @@ func TestRingForgets(t *testing.T) {
 	})
 	var ring split.Ring
 	verdict := func(from int64) detect.SplitVerdict {
-		return ring.Judge(detect.HotKeyWrite, scenario.Began+from).Verdict
+		return ring.Judge(detect.KeyWrites, scenario.Began+from).Verdict
 	}
-	if v := ring.Judge(detect.HotKeyWrite, scenario.Began); v != nil {
+	if v := ring.Judge(detect.KeyWrites, scenario.Began); v != nil {
 		t.Errorf("of nothing the verdict is %+v", v)
 	}
 	for i := range windows {
@@ -125,10 +125,10 @@ func TestReadsAndWritesAreJudgedApart(t *testing.T) {
 			ring.Add(w.Second, &w.Keys[0])
 		}
 	}
-	if v := ring.Judge(detect.HotKeyWrite, scenario.Began); v.Verdict != detect.SplitMoving || v.Direction != detect.Rising {
+	if v := ring.Judge(detect.KeyWrites, scenario.Began); v.Verdict != detect.SplitMoving || v.Direction != detect.Rising {
 		t.Errorf("of writes the verdict is %+v", v)
 	}
-	if v := ring.Judge(detect.HotKeyRead, scenario.Began); v.Verdict != detect.SplitHotItem || v.Item > 16_000 {
+	if v := ring.Judge(detect.KeyReads, scenario.Began); v.Verdict != detect.SplitHotItem || v.Item > 16_000 {
 		t.Errorf("of reads the verdict is %+v", v)
 	}
 }
@@ -166,7 +166,7 @@ func TestHiddenSortKeys(t *testing.T) {
 			for n := range windows {
 				ring.Add(windows[n].Second, &windows[n].Keys[0])
 			}
-			if v := ring.Judge(detect.HotKeyWrite, scenario.Began); (v.Verdict == detect.SplitHidden) != c.hidden {
+			if v := ring.Judge(detect.KeyWrites, scenario.Began); (v.Verdict == detect.SplitHidden) != c.hidden {
 				t.Errorf("the verdict is %+v", v)
 			}
 		})
@@ -189,7 +189,7 @@ func BenchmarkJudge(b *testing.B) {
 				if changes {
 					ring.Add(last.Second, &last.Keys[0])
 				}
-				ring.Judge(detect.HotKeyWrite, scenario.Began)
+				ring.Judge(detect.KeyWrites, scenario.Began)
 			}
 		})
 	}
@@ -206,7 +206,7 @@ func TestMeanOfPauses(t *testing.T) {
 		if i < 29 {
 			continue
 		}
-		if v := ring.Judge(detect.HotKeyWrite, scenario.Began); math.Abs(v.Load-150) > 0.1 {
+		if v := ring.Judge(detect.KeyWrites, scenario.Began); math.Abs(v.Load-150) > 0.1 {
 			t.Errorf("after %d seconds a load of 1,500 units every ten seconds is %.1f a second", i+1, v.Load)
 		}
 	}

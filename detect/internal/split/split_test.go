@@ -56,7 +56,7 @@ func (p *pattern) verdicts(rate float64, seed uint64, after []int) map[int]detec
 		}
 		for _, length := range after {
 			if length == second+1 {
-				if v := ring.Judge(detect.HotKeyWrite, scenario.Began); v != nil {
+				if v := ring.Judge(detect.KeyWrites, scenario.Began); v != nil {
 					found[length] = *v
 				}
 			}

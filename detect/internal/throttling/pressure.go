@@ -49,8 +49,8 @@ func (s Pressure) Plus(o Pressure) Pressure {
 }
 
 // RefusedFor returns the number of refused requests that a kind of finding is about.
-func (s *Pressure) RefusedFor(k detect.Kind) int64 {
-	if k == detect.TableStarvation {
+func (s *Pressure) RefusedFor(k detect.Subject) int64 {
+	if k == detect.SubjectTable {
 		return s.StarvedRequests() + s.Unexplained
 	}
 	n := s.Refused[sample.OfIndex]
@@ -75,8 +75,8 @@ func (s *Pressure) StarvedRequests() int64 {
 
 // Hits reports whether the second counts for a kind of finding, and whether requests were
 // throttled in it.
-func (s *Pressure) Hits(k detect.Kind) (hit, throttled bool) {
-	if k == detect.HotPartition {
+func (s *Pressure) Hits(k detect.Subject) (hit, throttled bool) {
+	if k == detect.SubjectPartition {
 		throttled = s.noHotKey && s.Refused[sample.KeyRange] > 0 || s.Refused[sample.OfIndex] > 0 ||
 			s.Partition != nil && (refuses(s.Partition) || s.Partition.WCU.Low > detect.Units(detect.PartitionWrite))
 		return throttled || s.Partition != nil, throttled
@@ -88,12 +88,12 @@ func (s *Pressure) Hits(k detect.Kind) (hit, throttled bool) {
 // ExcludeExplained returns the second without the refusals that another finding explains: for a
 // full partition the ones by a key range that holds a hot key, and for a starved table the
 // ones without a reason.
-func (s *Pressure) ExcludeExplained(k detect.Kind) Pressure {
+func (s *Pressure) ExcludeExplained(k detect.Subject) Pressure {
 	rest := *s
-	if k == detect.HotPartition && !s.noHotKey {
+	if k == detect.SubjectPartition && !s.noHotKey {
 		rest.Refused[sample.KeyRange] = 0
 	}
-	if k == detect.TableStarvation && s.Unexplained == 0 {
+	if k == detect.SubjectTable && s.Unexplained == 0 {
 		rest.Refused[sample.ThrottleUnknown] = 0
 	}
 	return rest

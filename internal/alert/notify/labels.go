@@ -13,7 +13,7 @@ func (n *Notice) Labels() map[string]string {
 	i := &n.Incident
 	all := map[string]string{
 		"account": i.Account, "region": i.Region, "table": i.Table, "index": i.Index,
-		"cause": string(i.Cause), "kind": string(n.Finding.Kind), "owner": i.Owner,
+		"case": string(i.Case), "subject": string(i.Subject), "owner": i.Owner,
 	}
 	for name, value := range i.Labels {
 		if _, taken := all[name]; !taken && !slices.Contains(reserved, name) {

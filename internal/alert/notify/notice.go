@@ -92,7 +92,7 @@ func (n *Notice) readReport() {
 func (n *Notice) addTitles(p *detect.Payload, named []store.Finding) {
 	titles := make(map[string]string, len(named))
 	for _, stored := range named {
-		if f, err := detect.ReadFinding(stored.Document); err == nil && f.Kind != "" {
+		if f, err := detect.ReadFinding(stored.Document); err == nil && f.Subject != "" {
 			titles[stored.Fingerprint] = say.Title(&f)
 		}
 	}
@@ -107,7 +107,7 @@ func (n *Notice) readFinding(p detect.Payload) {
 	n.Title = "Keyheat: an incident of a later version"
 	n.Document, n.IncidentDocument, n.Recent = p.Finding, p.Incident, p.Recent
 	f, err := detect.ReadFinding(p.Finding)
-	if err != nil || f.Kind == "" {
+	if err != nil || f.Subject == "" {
 		return
 	}
 	n.Finding = f
@@ -192,7 +192,7 @@ type Fact struct {
 // for a report.
 func (n *Notice) Facts() []Fact {
 	f := &n.Finding
-	if f.Kind == "" {
+	if f.Subject == "" {
 		return nil
 	}
 	facts := n.delayFacts()

@@ -16,7 +16,7 @@ import (
 // -1 stands for a second that was not seen.
 func drawn(t *testing.T, loads ...float64) string {
 	t.Helper()
-	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.Key{Text: "k", Type: "S"})
+	f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "orders"}, sample.Key{Text: "k", Type: "S"})
 	r := &detect.Recent{From: time.Date(2026, 11, 22, 8, 59, 58, 0, time.UTC), Unit: "wcu", Limit: 1000}
 	for _, load := range loads {
 		if load < 0 {

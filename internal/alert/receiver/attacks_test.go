@@ -42,7 +42,7 @@ func TestNoReceiverIsSentATextRaw(t *testing.T) {
 			continue
 		}
 		to, m := open(t, s), attack.New(3)
-		kinds, fixes := attack.Kinds(), detect.Fixes()
+		kinds, fixes := attack.Abouts(), detect.Fixes()
 		events := []detect.Event{detect.EventFiring, detect.EventUpdated, detect.EventResolved}
 		for n := range max(len(kinds)*len(events), len(fixes)) {
 			kind, event, fix := kinds[n/len(events)%len(kinds)], events[n%len(events)], fixes[n%len(fixes)]
@@ -62,9 +62,9 @@ func TestNoReceiverIsSentATextRaw(t *testing.T) {
 	}
 }
 
-func attackNotice(t *testing.T, m *attack.Maker, kind detect.Kind, event detect.Event, fix detect.Fix) *notify.Notice {
+func attackNotice(t *testing.T, m *attack.Maker, about any, event detect.Event, fix detect.Fix) *notify.Notice {
 	t.Helper()
-	f := m.Finding(kind)
+	f := m.Finding(about)
 	f.Fingerprint, f.Incident = incidentID, incidentID
 	f.Advice = []detect.Step{detect.NewStep(fix)}
 	i := m.Incident(&f)
@@ -76,7 +76,7 @@ func attackNotice(t *testing.T, m *attack.Maker, kind detect.Kind, event detect.
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := m.Finding(kind)
+	other := m.Finding(about)
 	other.Fingerprint = "other"
 	p.Related = []string{other.Fingerprint}
 	p.Recent = &detect.Recent{From: time.Now(), Unit: attack.Text, Limit: 1000, Loads: []*float64{nil, new(1500.0)}}
@@ -181,7 +181,7 @@ func TestAttacksBySize(t *testing.T) {
 	} {
 		s.Type = typ
 		taken.Store(0)
-		open(t, s).Notify(t.Context(), attackNotice(t, m, attack.Kinds()[0], detect.EventFiring, detect.FixShardedKey))
+		open(t, s).Notify(t.Context(), attackNotice(t, m, attack.Abouts()[0], detect.EventFiring, detect.FixShardedKey))
 		if taken.Load() > 4*awserror.MaxResponse {
 			t.Errorf("%s: %d MiB were read", typ, taken.Load()>>20)
 		}

@@ -22,6 +22,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/testsupport/await"
@@ -35,7 +36,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // hostile is a key that every receiver has to show as text.
 var hostile = "<!channel> <https://evil.example|click> *b* [x](https://evil.example) <script>alert(1)</script> \x1b[31m\u202egnp.exe\r\nSubject: injected\x00 @everyone {{ .Labels }} " + strings.Repeat("long", 512)
 
-const runbook = "https://wiki.example.com/dynamodb#hot_key_write"
+const runbook = "https://wiki.example.com/dynamodb#hot_key"
 
 const incidentID = "0123456789abcdef0123456789abcdef"
 
@@ -48,14 +49,15 @@ func notice(t *testing.T, event detect.Event, severity detect.Severity, key stri
 
 func payloadOf(t *testing.T, event detect.Event, severity detect.Severity, key string) (f, other detect.Finding, p detect.Payload) {
 	t.Helper()
-	f = detect.NewFinding(detect.HotKeyWrite, detect.Target{Account: "111122223333", Region: "eu-west-1", Table: "orders"}, sample.Key{Text: key, Type: "S"})
+	f = detect.NewFinding(detect.KeyWrites, detect.Target{Account: "111122223333", Region: "eu-west-1", Table: "orders"}, sample.Key{Text: key, Type: "S"})
 	at := time.Date(2025, 11, 22, 12, 0, 0, 0, time.UTC)
 	f.Severity, f.State, f.FirstSeen, f.LastSeen = severity, detect.Firing, at, at.Add(4*time.Minute)
 	f.Ground, f.Shards = detect.GroundItem, 3
 	f.Peak.WCU = detect.Figure{Value: 1500, Low: 1490, High: 1510}
 	f.Advice = []detect.Step{detect.NewStep(detect.FixShardedKey)}
+	f.Case = casebook.Of(&f)
 	i := detect.Incident{
-		ID: incidentID, Cause: detect.CauseHotKey, Target: f.Target, Severity: severity, State: detect.Firing, OpenedAt: at, LastSeen: f.LastSeen,
+		ID: incidentID, Case: f.Case, Subject: f.Subject, Target: f.Target, Severity: severity, State: detect.Firing, OpenedAt: at, LastSeen: f.LastSeen,
 		Root: f.Fingerprint, Findings: []string{f.Fingerprint, "other", "third"}, Labels: map[string]string{"team": "checkout"}, Owner: "payments",
 		RunbookURL: runbook, Notified: []string{}, Quality: f.Quality,
 	}
@@ -66,7 +68,7 @@ func payloadOf(t *testing.T, event detect.Event, severity detect.Severity, key s
 	if p, err = detect.NewPayload(&i, document); err != nil {
 		t.Fatal(err)
 	}
-	other = detect.NewFinding(detect.HotKeyWrite, f.Target, sample.Key{Text: key + "/2", Type: "S"})
+	other = detect.NewFinding(detect.KeyWrites, f.Target, sample.Key{Text: key + "/2", Type: "S"})
 	other.Peak.WCU.Value = 1200
 	if event != detect.EventResolved {
 		p.Related = []string{other.Fingerprint}
@@ -527,9 +529,9 @@ func TestAlertmanagerPassesOnPlainText(t *testing.T) {
 	f := serve(t, func(*http.Request, []byte) string { return "" }, accepted)
 	n := open(t, notify.Settings{Type: notify.Alertmanager, URL: f.url})
 	maker := attack.New(41)
-	for _, kind := range attack.Kinds() {
+	for _, about := range attack.Abouts() {
 		for range 4 {
-			found := maker.Finding(kind)
+			found := maker.Finding(about)
 			incident := maker.Incident(&found)
 			incident.Labels = map[string]string{"team": hostile}
 			incident.Owner = hostile
@@ -651,7 +653,7 @@ func TestPeakAgainstThePartitionsLimit(t *testing.T) {
 
 func TestNoticeOfAnOlderVersion(t *testing.T) {
 	t.Parallel()
-	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.Key{Text: "k", Type: "S"})
+	f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "orders"}, sample.Key{Text: "k", Type: "S"})
 	f.Severity = detect.Critical
 	payload, err := json.Marshal(f)
 	if err != nil {
@@ -667,9 +669,9 @@ func TestNoticeOfAnOlderVersion(t *testing.T) {
 // are about Keyheat itself.
 func TestKeyheatsOwnIncidentsHaveAPlace(t *testing.T) {
 	t.Parallel()
-	f := detect.NewFinding(detect.CollectionStopped, detect.Target{}, sample.Key{})
+	f := casebook.NewFinding(casebook.CollectionStopped, detect.Target{}, sample.Key{})
 	f.Severity, f.State, f.FirstSeen, f.LastSeen = detect.Critical, detect.Firing, time.Unix(0, 0), time.Unix(44, 0)
-	incident, err := json.Marshal(detect.Incidents([]detect.Finding{f})[0])
+	incident, err := json.Marshal(casebook.Incidents([]detect.Finding{f})[0])
 	if err != nil {
 		t.Fatal(err)
 	}

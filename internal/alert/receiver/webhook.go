@@ -75,7 +75,7 @@ func (w *webhook) Notify(ctx context.Context, n *notify.Notice) notify.Response 
 		Recent: n.Recent, Related: n.Related, Report: n.Report,
 	}
 	var failed, err error
-	if m.Finding = n.Document; n.Finding.Kind != "" { // of this version
+	if m.Finding = n.Document; n.Finding.Subject != "" { // of this version
 		f := n.Finding
 		say.Tell(&f)
 		m.Finding, failed = json.Marshal(f)

@@ -180,7 +180,7 @@ func judged(t *testing.T, path string) map[string]bool {
 	}
 	over := map[string]bool{}
 	for i := range result.Findings {
-		if f := &result.Findings[i]; f.Kind.OfKey() && f.SecondsOver() > 0 {
+		if f := &result.Findings[i]; f.Subject.OfKey() && f.SecondsOver() > 0 {
 			over[string(f.Key)] = true
 		}
 	}

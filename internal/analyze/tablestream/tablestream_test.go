@@ -153,7 +153,7 @@ func compare(t *testing.T, r *analyze.Result, table *streamstest.Table, since, u
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		id := f.Index + "/" + string(f.Key)
-		if f.Kind != detect.HotKeyWrite && f.Kind != detect.HotGSIKey {
+		if f.Subject != detect.KeyWrites {
 			continue // about several keys
 		}
 		if hot[id] == [2]float64{} {

@@ -88,7 +88,7 @@ func (s *scenario) sampled(incident bool, targets ...sample.Target) {
 		j.Windows = append(j.Windows, store.Window{Target: target, Second: s.now.Add(-time.Minute)})
 		if incident {
 			j.Incidents = append(j.Incidents, store.Incident{
-				ID: target.Name(), Cause: "hot_key", Target: target, Severity: "critical", State: "firing",
+				ID: target.Name(), Case: "hot_key", Subject: "key_writes", Target: target, Severity: "critical", State: "firing",
 				OpenedAt: s.now, LastSeen: s.now, Revision: 1, Document: []byte("{}"),
 			})
 		}

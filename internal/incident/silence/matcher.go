@@ -10,20 +10,21 @@ import (
 	"unicode/utf8"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/incident"
 	"github.com/keyheat/keyheat/internal/settings/options"
 )
 
 const labelPrefix = "labels."
 
-var names = []string{"account", "region", "table", "index", "cause", "kind", "severity", "owner", "incident"}
+var names = []string{"account", "region", "table", "index", "case", "subject", "severity", "owner", "incident"}
 
 // Names returns the names of an incident's texts, beside the names of labels.
 func Names() []string { return slices.Clone(names) }
 
 // text returns an incident's text under one of the names, or under labels.NAME of the
-// table's policy; empty for none. kind is the root finding's.
-func text(name string, i *detect.Incident, kind detect.Kind) string {
+// table's policy; empty for none.
+func text(name string, i *detect.Incident) string {
 	switch name {
 	case "account":
 		return i.Account
@@ -33,10 +34,10 @@ func text(name string, i *detect.Incident, kind detect.Kind) string {
 		return i.Table
 	case "index":
 		return i.Index
-	case "cause":
-		return string(i.Cause)
-	case "kind":
-		return string(kind)
+	case "case":
+		return string(i.Case)
+	case "subject":
+		return string(i.Subject)
 	case "severity":
 		return string(i.Severity)
 	case "owner":
@@ -54,15 +55,15 @@ func texts(name string, i *detect.Incident, root *detect.Finding) []string {
 	if name == "region" && root.Replication != nil && len(root.Replication.Regions) > 0 {
 		return root.Replication.Regions
 	}
-	return []string{text(name, i, root.Kind)}
+	return []string{text(name, i)}
 }
 
 func isName(name string) bool {
 	return slices.Contains(names, name) || strings.HasPrefix(name, labelPrefix) && name != labelPrefix
 }
 
-// CheckWord returns an error, with the nearest word, if a word is no kind of finding or no cause
-// of an incident, by the name of the text: it would choose nothing.
+// CheckWord returns an error, with the nearest word, if a word is no case or no
+// subject, by the name of the text: it would choose nothing.
 func CheckWord(name, word string) error {
 	return checkPattern(name, word, func(text string) bool { return text == word })
 }
@@ -71,10 +72,10 @@ func CheckWord(name, word string) error {
 func checkPattern(name, pattern string, matches func(text string) bool) error {
 	var known []string
 	switch name {
-	case "kind":
-		known = detect.Kinds()
-	case "cause":
-		known = detect.Causes()
+	case "case":
+		known = casebook.Names()
+	case "subject":
+		known = detect.Subjects()
 	default:
 		return nil
 	}
@@ -86,7 +87,7 @@ func checkPattern(name, pattern string, matches func(text string) bool) error {
 
 // Matcher compares one text of incidents, as a matcher of Alertmanager does.
 type Matcher struct {
-	// Name is the text's: account, region, table, index, cause, kind, severity, owner,
+	// Name is the text's: account, region, table, index, case, subject, severity, owner,
 	// incident or labels.NAME. A missing text is empty.
 	Name string
 	// Op is =, != with the value, or =~, !~ with it as a regular expression of all of

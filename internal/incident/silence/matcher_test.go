@@ -5,19 +5,20 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/incident/silence"
 )
 
 var matched = detect.Incident{
-	ID: "0123", Cause: detect.CauseFewValues, Target: detect.Target{Account: "1", Region: "eu-west-1", Table: "orders", Index: "by-status"},
+	ID: "0123", Case: casebook.FewValues, Subject: detect.SubjectKeys, Target: detect.Target{Account: "1", Region: "eu-west-1", Table: "orders", Index: "by-status"},
 	Severity: detect.Critical, Owner: "payments", Labels: map[string]string{"tier": `1"\`},
 }
 
 func TestMatchers(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
-		`account=1`: true, `region=eu-west-1`: true, `table=orders`: true, `index="by-status"`: true, `cause=few_values`: true, `kind=~"hot_.*"`: true, `cause!~"hot_.*|pipeline"`: true, `kind!=hot_partition`: true,
-		`kind=hot_key_write`: true, `severity=critical`: true, `owner = "payments"`: true, ` incident=0123 `: true, `labels.tier="1\"\\"`: true,
+		`account=1`: true, `region=eu-west-1`: true, `table=orders`: true, `index="by-status"`: true, `case=few_values`: true, `subject=~"key.*"`: true, `case!~"hot_.*|samples_lost"`: true, `subject!=partition`: true,
+		`subject=keys`: true, `severity=critical`: true, `owner = "payments"`: true, ` incident=0123 `: true, `labels.tier="1\"\\"`: true,
 		`table=order`: false, `table!=orders`: false, `table!=carts`: true, `severity!=warning`: true, `labels.team=`: true, `labels.team!=""`: false,
 		// Of all of the text, as in Alertmanager.
 		`table=~order`: false, `table=~"order."`: true, `table=~rders`: false, `table=~"a|orders"`: true, `table=~"orders|a"`: true,
@@ -29,7 +30,7 @@ func TestMatchers(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if got := m.Matches(&matched, &detect.Finding{Kind: detect.HotKeyWrite}); got != want {
+		if got := m.Matches(&matched, &detect.Finding{Subject: detect.KeyWrites}); got != want {
 			t.Errorf("%s matches: %t, want %t", text, got, want)
 		}
 		again, err := silence.ParseMatcher(m.String())
@@ -54,7 +55,7 @@ func TestGlobalIncidentsAreInAllRegions(t *testing.T) {
 		for _, region := range []string{"eu-west-1", "us-east-1", ""} {
 			i := matched
 			i.Region = region
-			root := detect.Finding{Kind: detect.HotKeyWrite, Replication: &detect.Replication{Regions: []string{"eu-west-1", "us-east-1"}}}
+			root := detect.Finding{Subject: detect.KeyWrites, Replication: &detect.Replication{Regions: []string{"eu-west-1", "us-east-1"}}}
 			if got := m.Matches(&i, &root); got != want {
 				t.Errorf("%s matches with a root of %q: %t, want %t", text, region, got, want)
 			}
@@ -70,8 +71,8 @@ func TestAttacksOnMatchers(t *testing.T) {
 		`table="orders`: "not closed", `table="orders\"`: "not closed", `table="a" index="b"`: "follows the quotes",
 		`table=~"("`: "missing closing )", `table=~"a)|(b"`: "unexpected )", `table=~"a{1001}"`: "invalid repeat count", `table=~"\8"`: "invalid escape",
 		`severity=warn`: `"warn": write critical, warning`, "table=a\nb": "one line", "table=\x00": "one line", "table=\xff": "one line",
-		`kind=hot_key_writes`: `there is no kind "hot_key_writes": did you mean "hot_key_write"?`, `cause!=hot-key`: `there is no cause "hot-key": did you mean "hot_key"?`,
-		`kind=~"hot_keys_.*"`: `there is no kind "hot_keys_.*"`, `cause!~x`: `there is no cause "x"; known are few_values, hot_key`,
+		`subject=key_write`: `there is no subject "key_write": did you mean "key_writes"?`, `case!=hot-key`: `there is no case "hot-key": did you mean "hot_key"?`,
+		`subject=~"hot_keys_.*"`: `there is no subject "hot_keys_.*"`, `case!~x`: `there is no case "x"; known are account_quota, at_limit`,
 		`table=` + strings.Repeat("x", 2000): "too long", strings.Repeat("x", 100_000): "compares nothing",
 		`labels.` + strings.Repeat("x", 2000) + `=a`: "too long",
 	} {

@@ -78,14 +78,14 @@ func TestSet(t *testing.T) {
 		return store.Silence{ID: id, Matchers: matchers, EndsAt: now.Add(length), Author: "ada", Reason: "why"}
 	}
 	set, err := silence.NewSet([]store.Silence{
-		made("short", time.Hour, "table=orders", "severity=warning"), made("long", 2*time.Hour, "table=orders"), made("other", 3*time.Hour, "table=orders", "kind=hot_partition"),
+		made("short", time.Hour, "table=orders", "severity=warning"), made("long", 2*time.Hour, "table=orders"), made("other", 3*time.Hour, "table=orders", "subject=partition"),
 		made("unreadable", time.Hour, "tabel=orders"), made("of everything", time.Hour),
 	})
 	if len(set) != 3 || err == nil || !strings.Contains(err.Error(), "silence unreadable: ") || !strings.Contains(err.Error(), "silence of everything: no matchers") {
 		t.Errorf("a set of %d, %v", len(set), err)
 	}
 	i := detect.Incident{Target: detect.Target{Table: "orders"}, Severity: detect.Warning}
-	root := detect.Finding{Kind: detect.HotKeyWrite}
+	root := detect.Finding{Subject: detect.KeyWrites}
 	want := detect.Silenced{By: "long", Author: "ada", Reason: "why", Until: now.Add(2 * time.Hour)}
 	if got := set.Match(&i, &root); got == nil || *got != want {
 		t.Errorf("got %+v, want %+v", got, want)

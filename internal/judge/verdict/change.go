@@ -52,7 +52,7 @@ func (s *State) setIncident(row *store.Incident) error {
 		return fmt.Errorf("stored incident %s: %w", row.ID, err)
 	}
 	if i.Told == nil && len(i.Notified) > 0 { // stored by a version without Told
-		i.Told = &detect.Told{At: i.OpenedAt, Severity: i.Severity, Cause: i.Cause, Root: i.Root}
+		i.Told = &detect.Told{At: i.OpenedAt, Severity: i.Severity, Case: i.Case, Subject: i.Subject, Root: i.Root}
 	}
 	s.known.incidents[row.ID] = i
 	return nil
@@ -140,7 +140,7 @@ func (d *draft) putIncident(i store.Incident) {
 
 func row(f detect.Finding, document []byte) store.Finding {
 	return store.Finding{
-		Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: f.Key,
+		Fingerprint: f.Fingerprint, Case: string(f.Case), Subject: string(f.Subject), Target: f.Target, Key: f.Key,
 		Severity: string(f.Severity), State: string(f.State), Utilization: f.Utilization,
 		FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
 	}

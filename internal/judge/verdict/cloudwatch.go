@@ -53,10 +53,10 @@ func (c *cloudWatch) add(found []detect.Finding) []detect.Finding {
 	for i := range found {
 		f := &found[i]
 		delete(more, f.Fingerprint)
-		if !f.Kind.OfKey() {
+		if !f.Subject.OfKey() {
 			continue
 		}
-		partition := detect.NewFinding(detect.HotPartition, f.Target, sample.Key{})
+		partition := detect.NewFinding(detect.SubjectPartition, f.Target, sample.Key{})
 		if p, has := more[partition.Fingerprint]; has && explains(f, &p) {
 			delete(more, partition.Fingerprint)
 		}
@@ -94,7 +94,7 @@ func (c *cloudWatch) assess(f *detect.Finding, p detect.Policy) {
 // holds reports whether a finding that would begin to fire waits: CloudWatch counts
 // nothing that was throttled, or has not said anything yet.
 func (c *cloudWatch) holds(f *detect.Finding, before detect.State, now time.Time) bool {
-	if c == nil || f.CloudWatch == nil || f.State != detect.Firing || before == detect.Firing || !f.Kind.OfKey() {
+	if c == nil || f.CloudWatch == nil || f.State != detect.Firing || before == detect.Firing || !f.Subject.OfKey() {
 		return false
 	}
 	switch f.CloudWatch.Verdict {

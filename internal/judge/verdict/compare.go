@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/incident"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -88,7 +89,7 @@ func (s *State) continueFinding(seen *observation, now time.Time) detect.Finding
 	}
 	made := f.Incident
 	f = incident.Continue(&f, &before.finding, s.settled)
-	f.Incident = made
+	f.Incident, f.Case = made, casebook.Of(&f)
 	return f
 }
 

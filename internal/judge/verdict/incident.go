@@ -47,7 +47,7 @@ func (s *State) step(before incidentRecord, e *incident.Evidence, now time.Time)
 	f, _ := s.storedFinding(root)
 	policy := s.policy(target)
 	if e != nil {
-		e.Owner, e.Labels, e.RunbookURL = policy.Owner, maps.Clone(policy.Labels), policy.Runbook(f.finding.Kind)
+		e.Owner, e.Labels, e.RunbookURL = policy.Owner, maps.Clone(policy.Labels), policy.Runbook(f.finding.Case)
 		if e.Labels == nil {
 			e.Labels = map[string]string{}
 		}
@@ -55,7 +55,7 @@ func (s *State) step(before incidentRecord, e *incident.Evidence, now time.Time)
 	out := incident.Step(before.Incident, incident.Input{
 		Evidence: e, OverSince: s.overSince(&before.Incident, e), Policy: policy, PageWithin: s.options.PageWithin, Now: now, Settled: time.Unix(s.settled, 0),
 		Full:      s.draft.isFull(target),
-		Undecided: f.finding.Kind != "" && casebook.New(&f.finding).Healing.Outlook == casebook.Open,
+		Undecided: f.finding.Subject != "" && casebook.New(&f.finding).Healing.Outlook == casebook.Open,
 		Silenced:  func(i *detect.Incident) *detect.Silenced { return s.Silences.Match(i, &f.finding) },
 		Receivers: s.receivers,
 	})
@@ -203,7 +203,7 @@ func incidentRow(i *detect.Incident) (row store.Incident, document []byte, err e
 		return row, nil, fmt.Errorf("write incident %s: %w", i.ID, err)
 	}
 	row = store.Incident{
-		ID: i.ID, Cause: string(i.Cause), Target: i.Target, Severity: string(i.Severity), State: string(i.State),
+		ID: i.ID, Case: string(i.Case), Subject: string(i.Subject), Target: i.Target, Severity: string(i.Severity), State: string(i.State),
 		OpenedAt: i.OpenedAt, LastSeen: i.LastSeen, Revision: int64(i.Revision), Root: i.Root, Document: document,
 	}
 	if i.FiredAt != nil {

@@ -43,7 +43,7 @@ func (s *State) Restore(findings []detect.Finding, windows []store.Window) error
 		if f.Ground == detect.GroundPositions { // stored seconds may lack the keys that show it
 			s.board.RestoreWalk(f.Target, &detect.Walk{From: f.FirstSeen, Through: f.LastSeen})
 		}
-		if f.Kind.OfPipeline() {
+		if f.Subject.OfPipeline() {
 			s.pipeline.Restore(f)
 		} else {
 			ofTables = append(ofTables, *f)

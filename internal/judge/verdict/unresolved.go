@@ -24,12 +24,11 @@ func newUnresolved() unresolved {
 // and Region may become known while it has findings, because a collector or a producer
 // begins to tell them, or be lost again with an older one beside.
 type subject struct {
-	kind                       detect.Kind
-	table, index, keyType, key string
+	about, table, index, keyType, key string
 }
 
 func subjectOf(f *detect.Finding) subject {
-	return subject{f.Kind, f.Table, f.Index, f.KeyType, string(f.Key)}
+	return subject{f.About(), f.Table, f.Index, f.KeyType, string(f.Key)}
 }
 
 // targets yields the tables and indexes with findings, one for each finding.

@@ -282,7 +282,7 @@ func TestReportIsOfTheStore(t *testing.T) {
 		l, _, err := s.AcquireLease(t.Context(), "judge", "j", time.Hour)
 		must(t, err)
 		must(t, s.Judge(t.Context(), l, store.Judgement{
-			Incidents: []store.Incident{{ID: "i", Cause: "hot_key", Target: target, Severity: "critical", State: "firing",
+			Incidents: []store.Incident{{ID: "i", Case: "hot_key", Subject: "key_writes", Target: target, Severity: "critical", State: "firing",
 				OpenedAt: time.Now(), FiredAt: time.Now(), LastSeen: time.Now(), Root: "pruned", Document: []byte(`{"owner":"ada"}`)}},
 			IncidentTransitions: []store.Transition{{Of: "i", At: time.Now(), From: "pending", To: "firing", Severity: "critical"}},
 			Views:               []store.TargetDocument{{Target: target, Document: []byte(`{}`)}},

@@ -29,9 +29,9 @@ func Load(f *detect.Finding) (load, ofLimit string) {
 	}
 	load, ofLimit = Significant(figure.Value)+unit, fmt.Sprintf("%.0f%%", math.Round(100*f.Utilization))
 	switch {
-	case f.Kind.OfTable():
+	case f.Subject.OfTable():
 		return load, ""
-	case f.Sharding != nil && !f.Kind.OfKey():
+	case f.Sharding != nil && !f.Subject.OfKey():
 		return fmt.Sprintf("%s in %d shards", load, f.Sharding.Shards), "fullest " + ofLimit
 	case f.OnlyMean():
 		return "≥" + AtLeast(figure.Low) + unit, fmt.Sprintf("≥%.0f%%", math.Floor(100*figure.Low/detect.Units(limit)))
@@ -46,7 +46,7 @@ func OverSeconds(f *detect.Finding) string {
 		return ""
 	}
 	n := Count(int64(*f.OverSeconds))
-	if f.PossibleSeconds > 0 || !f.Kind.OfKey() && f.Quality.IsSampled() {
+	if f.PossibleSeconds > 0 || !f.Subject.OfKey() && f.Quality.IsSampled() {
 		return "≥" + n
 	}
 	return n

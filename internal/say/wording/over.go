@@ -5,18 +5,19 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 )
 
-// IsLoad reports whether a kind is about a load that is too high now, and not about
+// IsLoad reports whether a finding is about a load that is too high now, and not about
 // how a key is made or used.
-func IsLoad(k detect.Kind) bool {
-	return k.OfKey() || k.OfTable() || k == detect.RollingHotKey || k == detect.MovingHotSpot
+func IsLoad(f *detect.Finding) bool {
+	return f.Subject.IsWatched() || f.IsPattern() || f.Case == casebook.MovingSpot
 }
 
 // Over says for how long the load of a finding was over, or at, the limit; empty where it was
 // not, and nothing is expected to be.
 func Over(f *detect.Finding) string {
-	if f.Kind.OfTable() {
+	if f.Subject.OfTable() {
 		return Seconds(f.SecondsOver()) + " with throttled requests, or with more load than capacity"
 	}
 	var parts []string
@@ -34,10 +35,10 @@ func Over(f *detect.Finding) string {
 	if f.PossibleSeconds > 0 {
 		possible := Seconds(f.PossibleSeconds) + " possibly above " + named
 		limit := detect.Units(f.Limit())
-		if f.Kind.OfKey() && f.Combined > 1 && detect.SideOf(f, f.Peak.WCU, f.Peak.RCU).High <= limit {
+		if f.Subject.OfKey() && f.Combined > 1 && detect.SideOf(f, f.Peak.WCU, f.Peak.RCU).High <= limit {
 			possible = Seconds(f.PossibleSeconds) + " in which reads and writes are above what a partition serves only if both count together, see below"
 		}
-		if mean := detect.SideOf(f, f.Mean.WCU, f.Mean.RCU); f.Kind.OfKey() && mean.Value-decided*(mean.Value-mean.Low) > limit {
+		if mean := detect.SideOf(f, f.Mean.WCU, f.Mean.RCU); f.Subject.OfKey() && mean.Value-decided*(mean.Value-mean.Low) > limit {
 			possible += fmt.Sprintf(", and the mean of %s is proven above it", Seconds(int(f.Seconds)))
 		}
 		parts, named = append(parts, possible), "it"
@@ -45,7 +46,7 @@ func Over(f *detect.Finding) string {
 	if f.SaturatedSeconds > 0 {
 		parts = append(parts, fmt.Sprintf("%s in which %.0f to %.0f%% of %s was served", Plateau(f.SaturatedSeconds), 100*detect.SaturatedFrom, 100*detect.SaturatedTo, named))
 	}
-	if len(parts) == 0 && IsLoad(f.Kind) {
+	if len(parts) == 0 && IsLoad(f) {
 		return "no second above the limit"
 	}
 	return strings.Join(parts, ", ")
@@ -58,11 +59,11 @@ const decided = 2.5
 // members names what a finding is about several of; empty of others.
 func members(f *detect.Finding) string {
 	switch {
-	case f.Kind == detect.LowCardinalityKey:
+	case f.Case == casebook.FewValues:
 		return "value"
-	case f.Sharding != nil && !f.Kind.OfKey():
+	case f.Sharding != nil && !f.Subject.OfKey():
 		return "shard"
-	case f.Kind == detect.RollingHotKey || f.Kind == detect.MovingHotSpot:
+	case f.IsPattern() || f.Case == casebook.MovingSpot:
 		return "of the keys"
 	}
 	return ""

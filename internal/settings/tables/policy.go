@@ -44,7 +44,7 @@ type Policy struct {
 	Owner  string            `yaml:"owner" help:"the team that owns the table, for silences and notifications"`
 	Labels map[string]string `yaml:"labels" help:"labels for silences and Alertmanager"`
 
-	RunbookURL string `yaml:"runbook_url" help:"the address of your own instructions, for a link in notifications, such as https://wiki.example.com/dynamodb#{kind}; {kind} stands for the finding's kind"`
+	RunbookURL string `yaml:"runbook_url" help:"the address of your own instructions, for a link in notifications, such as https://wiki.example.com/dynamodb#{case}; {case} stands for the incident's case"`
 }
 
 // DetectPolicy returns the policy of a table or index as detect takes it. The

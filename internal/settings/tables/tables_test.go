@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/internal/testsupport/reference"
@@ -99,7 +100,7 @@ tables:
 // TestRunbooks: a table's own address, else the general one's, with the kind in it.
 func TestRunbooks(t *testing.T) {
 	t.Parallel()
-	s, err := read(t, `policy: {runbook_url: "https://wiki.example.com/dynamodb?about={kind}#{kind}"}
+	s, err := read(t, `policy: {runbook_url: "https://wiki.example.com/dynamodb?about={case}#{case}"}
 tables:
   orders: {runbook_url: "http://wiki:8080/orders"}
   carts: {}
@@ -109,14 +110,14 @@ tables:
 	}
 	for table, want := range map[string]string{
 		"orders": "http://wiki:8080/orders",
-		"carts":  "https://wiki.example.com/dynamodb?about=hot_partition#hot_partition",
-		"":       "https://wiki.example.com/dynamodb?about=hot_partition#hot_partition",
+		"carts":  "https://wiki.example.com/dynamodb?about=shared_partition#shared_partition",
+		"":       "https://wiki.example.com/dynamodb?about=shared_partition#shared_partition",
 	} {
-		if got := s.DetectPolicy(detect.Target{Table: table}).Runbook(detect.HotPartition); got != want {
+		if got := s.DetectPolicy(detect.Target{Table: table}).Runbook(casebook.SharedPartition); got != want {
 			t.Errorf("%s: %s, want %s", table, got, want)
 		}
 	}
-	if got := (detect.Policy{}).Runbook(detect.HotPartition); got != "" {
+	if got := (detect.Policy{}).Runbook(casebook.SharedPartition); got != "" {
 		t.Errorf("without one: %s", got)
 	}
 }
@@ -298,7 +299,7 @@ func TestMistakesSayWhatToDo(t *testing.T) {
 		"policy: {runbook_url: \"https://w/a b\"}":                           "an absolute address of http or https",
 		"policy: {runbook_url: \"https://w/|<!channel>\"}":                   "an absolute address of http or https",
 		"policy: {runbook_url: \"https://u:hunter2@wiki/x\"}":                "policy.runbook_url: a runbook URL with a user: all receivers see it",
-		"policy: {runbook_url: \"https://w/{key}\"}":                         `"https://w/{key}": only {kind} is replaced`,
+		"policy: {runbook_url: \"https://w/{key}\"}":                         `"https://w/{key}": only {case} is replaced`,
 		"policy: {runbook_url: https://w/" + strings.Repeat("x", 2000) + "}": "runbook URL of 2010 bytes: give at most 2000",
 
 		"tables: {a/b: {wcu: 1}}":                                                     `tables.a/b: "a" is no Region: write a table, Region/table or account/Region/table`,

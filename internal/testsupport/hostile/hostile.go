@@ -13,7 +13,9 @@ import (
 	"unicode"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/docs"
+	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -111,25 +113,34 @@ type node struct {
 	OneOf      []*node          `json:"oneOf"`
 }
 
-// Kinds are all kinds of findings.
-func Kinds() (all []detect.Kind) {
-	for _, word := range schema.Defs["finding"].Properties["kind"].Enum {
-		all = append(all, detect.Kind(word.(string)))
+// Abouts are all that findings can be about: a watched [detect.Subject], or a [detect.Case].
+func Abouts() (all []any) {
+	for _, s := range detect.Subjects() {
+		if s := detect.Subject(s); s.IsWatched() {
+			all = append(all, s)
+		}
+	}
+	for _, c := range casebook.Codes() {
+		if casebook.SubjectOf(c) != "" {
+			all = append(all, c)
+		}
 	}
 	return all
 }
 
-// Finding returns a finding of a kind, with all that a finding can have, or with a part of it.
-func (m *Maker) Finding(k detect.Kind) detect.Finding {
+// Finding returns a finding with all that a finding can have, or with a part of it.
+func (m *Maker) Finding(about any) detect.Finding {
 	var f detect.Finding
 	m.fill(reflect.ValueOf(&f).Elem(), &node{Ref: "#/$defs/finding"}, "", true)
-	f.Kind, f.Seconds = k, int64(1+m.random.IntN(600))
+	of := scenario.NewFinding(about, detect.Target{}, sample.Key{})
+	f.Subject, f.Case, f.Seconds = of.Subject, of.Case, int64(1+m.random.IntN(600))
 	f.Replication = nilOr(m, f.Replication)
 	if m.Odds(2) {
 		f.Seconds *= 10
 	}
 	f.LastSeen = f.FirstSeen.Add(time.Duration(f.Seconds) * time.Second)
 	f.KeyType = []string{"S", "S", "S", "N", "B", "SN"}[m.random.IntN(6)]
+	f.Case = casebook.Of(&f)
 	return f
 }
 

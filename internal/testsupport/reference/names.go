@@ -12,7 +12,7 @@ import (
 
 // naming finds the flags, arguments and settings that take a table, an index, a key
 // or another name.
-var naming = regexp.MustCompile(`(?i)table|index|lsi|key|match|value|kind|cause|receiver`)
+var naming = regexp.MustCompile(`(?i)table|index|lsi|key|match|value|case|subject|receiver`)
 
 // NamingFlags returns the flags and arguments of a program's commands that take a table, an
 // index or a key, such as "reporter incidents --table". Flags of settings are hidden, and not

@@ -11,6 +11,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/keydesign"
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/web"
@@ -241,7 +242,7 @@ func (w *world) judge(t *testing.T, j *store.Judgement) {
 		document, err := json.Marshal(f)
 		must(t, err)
 		j.Findings = append(j.Findings, store.Finding{
-			Fingerprint: f.Fingerprint, Kind: string(f.Kind), Target: f.Target, Key: f.Key,
+			Fingerprint: f.Fingerprint, Case: string(f.Case), Subject: string(f.Subject), Target: f.Target, Key: f.Key,
 			Severity: string(f.Severity), State: string(f.State), Utilization: f.Utilization,
 			FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Document: document,
 		})
@@ -250,7 +251,7 @@ func (w *world) judge(t *testing.T, j *store.Judgement) {
 			w.known[f.Fingerprint] = string(f.State)
 		}
 	}
-	for _, i := range detect.Incidents(found) {
+	for _, i := range casebook.Incidents(found) {
 		document, err := json.Marshal(i)
 		must(t, err)
 		var fired time.Time
@@ -258,7 +259,7 @@ func (w *world) judge(t *testing.T, j *store.Judgement) {
 			fired = i.OpenedAt
 		}
 		j.Incidents = append(j.Incidents, store.Incident{
-			ID: i.ID, Cause: string(i.Cause), Target: i.Target, Severity: string(i.Severity), State: string(i.State),
+			ID: i.ID, Case: string(i.Case), Subject: string(i.Subject), Target: i.Target, Severity: string(i.Severity), State: string(i.State),
 			OpenedAt: i.OpenedAt, FiredAt: fired, LastSeen: i.LastSeen, Root: i.Root, Findings: i.Findings, Document: document,
 		})
 	}
@@ -271,7 +272,7 @@ func (w *world) judge(t *testing.T, j *store.Judgement) {
 func (w *world) finding(t *testing.T, key string) detect.Finding {
 	t.Helper()
 	for _, f := range w.board.Findings() {
-		if string(f.Key) == key && f.Kind.OfKey() {
+		if string(f.Key) == key && f.Subject.OfKey() {
 			return f
 		}
 	}

@@ -111,7 +111,7 @@ func TestRows(t *testing.T) {
 	}
 	share := detect.Figure{Value: 0.97, Low: 0.96, High: 0.98}
 	finding := store.Finding{
-		Fingerprint: "f1", Kind: "hot_key_write", Target: sample.Target{Table: "hot"}, Key: "user#1", State: "firing", Utilization: 1.5, FirstSeen: now, LastSeen: now, Document: []byte(`{}`),
+		Fingerprint: "f1", Case: "hot_key", Subject: "key_writes", Target: sample.Target{Table: "hot"}, Key: "user#1", State: "firing", Utilization: 1.5, FirstSeen: now, LastSeen: now, Document: []byte(`{}`),
 	}
 	judge(t, s, store.Judgement{
 		Seen: seen(30),

@@ -38,13 +38,13 @@ func TestRange(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("k"))
+		f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "orders"}, sample.KeyString("k"))
 		f.FirstSeen, f.LastSeen = c.first, c.last
 		if r, err := heatmap.ParseRange(values, now, heatmap.EpisodeRange(&f, now)); err != nil || !r.From.Equal(c.from) || !r.To.Equal(c.to) {
 			t.Errorf("%s: from %s to %s, %v; want from %s to %s", c.name, r.From, r.To, err, c.from, c.to)
 		}
 	}
-	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("k"))
+	f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "orders"}, sample.KeyString("k"))
 	for _, wrong := range []url.Values{{"span": {"long"}}, {"compare": {"year"}}, {"from": {"yesterday"}}, {"span": {"9000h"}}} {
 		if _, err := heatmap.ParseRange(wrong, now, heatmap.EpisodeRange(&f, now)); err == nil {
 			t.Errorf("%v is taken", wrong)
@@ -88,7 +88,7 @@ func TestNothingIsStored(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	for _, at := range []time.Time{{}, time.Now()} {
-		f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("k"))
+		f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "orders"}, sample.KeyString("k"))
 		f.FirstSeen, f.LastSeen = at, at
 		r := heatmap.EpisodeRange(&f, time.Now())
 		if c, err := heatmap.LoadChart(t.Context(), s, &f, r); err != nil || c != nil {
@@ -102,7 +102,7 @@ func TestNothingIsStored(t *testing.T) {
 			t.Errorf("the answer is %+v, %v", a, err)
 		}
 	}
-	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.KeyString("k"))
+	f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "orders"}, sample.KeyString("k"))
 	for _, wrong := range []url.Values{{"shards": {"0"}}, {"shards": {"201"}}, {"growth": {"NaN"}}, {"growth": {"-1"}}, {"growth": {"1e9"}}} {
 		if _, err := heatmap.ParseQuestion(wrong, &f); err == nil {
 			t.Errorf("%v is a question", wrong)

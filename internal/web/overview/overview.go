@@ -176,9 +176,9 @@ func (p *Page) addTrends(ctx context.Context, st *store.Store) error {
 func keyOf(f *detect.Finding) sample.Key {
 	key := f.KeyRef
 	switch {
-	case f.Kind.OfPipeline() || f.Kind.OfTable():
+	case f.Subject.OfPipeline() || f.Subject.OfTable():
 		return sample.Key{}
-	case f.Sharding != nil && !f.Kind.OfKey():
+	case f.Sharding != nil && !f.Subject.OfKey():
 		key.Key = f.Sharding.Hottest
 	}
 	return key.PartitionKey()

@@ -22,7 +22,7 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-const runbook = "https://wiki.example.com/dynamodb#hot_key_write"
+const runbook = "https://wiki.example.com/dynamodb#hot_key"
 
 const hostile = "<!channel> *b* <https://evil.example|x>"
 
@@ -40,7 +40,7 @@ func sent(t *testing.T, settings notify.Settings, answer string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := detect.NewFinding(detect.HotKeyWrite, detect.Target{Table: "orders"}, sample.Key{Text: hostile, Type: "S"})
+	f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "orders"}, sample.Key{Text: hostile, Type: "S"})
 	f.Severity, f.FirstSeen, f.LastSeen = detect.Critical, time.Unix(1763812800, 0), time.Unix(1763812860, 0)
 	f.Peak.WCU = detect.Figure{Value: 1500, Low: 1490, High: 1510}
 	f.Advice = []detect.Step{detect.NewStep(detect.FixShardedKey)}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/aws/cloudwatch/publish"
 	"github.com/keyheat/keyheat/internal/testsupport/cloudwatchtest"
 	"github.com/keyheat/keyheat/rollup"
@@ -74,7 +75,7 @@ func world(t *testing.T, from time.Time) *clocked {
 	must(t, err)
 	j.Views = append(j.Views, store.TargetDocument{Target: orders, Document: document})
 	j.Incidents = append(j.Incidents, store.Incident{
-		ID: "hot", Target: orders, Cause: string(detect.CauseHotKey), Severity: "critical", State: string(detect.Firing), OpenedAt: from, LastSeen: from, Document: []byte(`{}`),
+		ID: "hot", Target: orders, Case: string(casebook.HotKey), Subject: string(detect.KeyWrites), Severity: "critical", State: string(detect.Firing), OpenedAt: from, LastSeen: from, Document: []byte(`{}`),
 	})
 	l, ok, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
 	if err != nil || !ok {
