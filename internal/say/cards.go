@@ -18,6 +18,9 @@ type card struct {
 	symptom, why sentence
 	// now is what to do where Keyheat itself cannot see; nil of other cases.
 	now sentence
+	// relief is the load to slow, and the rate to keep, where these are not the key's and its
+	// callers'; nil of most.
+	relief sentence
 	// heals is whether an open finding heals by itself, where its case says more than its
 	// outlook does: nil, or empty, for none.
 	heals sentence

@@ -36,4 +36,10 @@ func TestCasesAreDocumented(t *testing.T) {
 			t.Errorf("no row names the subject %s", subject)
 		}
 	}
+	if got := say.Name(detect.KeyReads, casebook.HotItem); got != "hot item (reads)" {
+		t.Errorf("a hot item of reads is named %q", got)
+	}
+	if got := say.CaseName("a\x1b"); got != `a\x1b` {
+		t.Errorf("an unknown case is named %q", got)
+	}
 }

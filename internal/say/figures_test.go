@@ -58,7 +58,7 @@ func TestFigures(t *testing.T) {
 			fmt.Fprintf(&text, "%s: %s\n", l.Name, l.Text)
 		}
 	}
-	for _, s := range append(stories(), story{"every figure", detect.KeyWrites, "merchant#4711", rich}) {
+	for _, s := range append(goldenStories(), story{"every figure", detect.KeyWrites, "merchant#4711", rich}) {
 		f := s.finding()
 		fmt.Fprintf(&text, "=== %s\n", s.name)
 		write(say.Figures(f))

@@ -109,7 +109,7 @@ func ifThrottled(f *detect.Finding) string {
 // shortRelief is the rate to keep, of the first caller where that is known.
 func shortRelief(f *detect.Finding, a *casebook.Answer) string {
 	switch {
-	case f.Subject.OfTable() || f.Case == casebook.TooFewShards || f.Case == casebook.UnevenShards:
+	case f.Subject.OfTable() || f.Case == casebook.TooFewShards || f.Case == casebook.UnevenShards || cards[a.Code].relief != nil:
 		return lessLoad(f, a)
 	case a.Move.To > 0:
 		return fmt.Sprintf("limit those by %s to %s", quote(a.Move.Callers[0].Text), ofKey(f, a.Move.To))
@@ -122,7 +122,7 @@ func lessLoad(f *detect.Finding, a *casebook.Answer) string {
 	switch {
 	case f.Case == casebook.TooFewShards:
 		return "limit each to " + ofKey(f, a.Move.Total)
-	case f.Case == casebook.UnevenShards:
+	case f.Case == casebook.UnevenShards || cards[a.Code].relief != nil:
 		return relief(f, a)
 	case !f.Subject.OfTable():
 		return fmt.Sprintf("limit %s %s to %s", requestsTo(f), subject(f), ofKey(f, a.Move.Total))
@@ -162,6 +162,9 @@ func slowCallers(f *detect.Finding, a *casebook.Answer) string {
 
 // relief names the load to slow, and the rate to keep where it is known.
 func relief(f *detect.Finding, a *casebook.Answer) string {
+	if own := cards[a.Code].relief; own != nil {
+		return own.say(f, a)
+	}
 	key := ""
 	switch {
 	case f.Case == casebook.FewValues:
