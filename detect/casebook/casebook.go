@@ -13,7 +13,7 @@ import (
 // their items.
 var cases = []*Case{
 	&timeKey, &movingSpot, &tooFewShards, &unevenShards, &fewValues, &testKey, &retryStorm, &oneCaller,
-	&eventualReads, &hotItem, &indexKey, &atLimit, &mayBeOver, &hotKey, &nearLimit,
+	&replicatedKey, &eventualReads, &hotItem, &indexKey, &atLimit, &mayBeOver, &hotKey, &nearLimit,
 	&scan, &walk, &ramp, &backPressure, &sharedPartition,
 	&ownMaximum, &accountQuota, &indexCapacity, &noReason, &shortOfCapacity,
 	&largeItem, &largeCollection, &tooManyShards,
