@@ -219,7 +219,7 @@ func (keys *Eraser) Delta(table sample.Target, body []byte) (erased []byte, vers
 // ours are the members of documents whose values are Keyheat's own words, or names that
 // are not keys: where a key is called pending, or N, it is not in them.
 var ours = []string{
-	"action", "cause", "direction", "effort", "event", "fix", "ground", "instead", "kind", "op", "partition", "period", "rule", "sampling", "severity", "source", "state", "unit", "unread", "verdict",
+	"action", "case", "direction", "effort", "event", "fix", "ground", "instead", "op", "partition", "period", "rule", "sampling", "severity", "source", "state", "subject", "unit", "unread", "verdict",
 	"account", "fingerprint", "id", "incident", "index", "key_type", "owner", "region", "root", "route", "runbook_url", "table", "version",
 }
 
