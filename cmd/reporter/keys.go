@@ -156,9 +156,9 @@ func keysPurgeCommand() *cobra.Command {
 		Short: "Remove a key from the database",
 		Long: "Deletes the findings about a key with their histories, incidents and notifications.\n" +
 			"Removes the key, plain and hashed, from every other row that names it as a\n" +
-			"partition key, sort key, caller or attribute, with its key shards (bob#SHARD_7) and dated\n" +
-			"forms (bob#2026-11-23). Lists other keys that contain it (alice#bob); --containing removes\n" +
-			"them too. The audit records the purge without the key. If a purge fails, run it again.\n" +
+			"partition key, sort key, caller or attribute, with its plain key shards (bob#SHARD_7) and\n" +
+			"dated forms (bob#2026-11-23); purge hashed ones by their own values. Lists other keys that\n" +
+			"contain it (alice#bob); --containing removes them too. The audit records the purge without the key. If a purge fails, run it again.\n" +
 			"\n" +
 			"No reporter judges meanwhile. At the end the database's files are written again without\n" +
 			"deleted rows, which locks the tables and needs their owner, such as keyheat_migrator.\n" +
@@ -173,7 +173,7 @@ func keysPurgeCommand() *cobra.Command {
 	vacuum := c.Flags().Bool("vacuum", true, "write the database's files again without deleted rows")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		table, keys, err := f.storedKeys(args[0], (*keypolicy.Hider).Everywhere)
-		if err != nil && !errors.Is(err, keypolicy.ErrNothingKept) {
+		if err != nil {
 			return err
 		}
 		// It may have been stored before a policy hid it.

@@ -287,7 +287,7 @@ func (s *scenario) partitions() *partition.Map {
 // where they lie, or 16 bits of it if the operator allows that.
 func TestHiddenKeysHaveNoPosition(t *testing.T) {
 	t.Parallel()
-	for _, policy := range []*keypolicy.Policy{nil, {Mode: keypolicy.None, Positions: true}, {Mode: keypolicy.HMAC}, {Mode: keypolicy.HMAC, Positions: true}} {
+	for _, policy := range []*keypolicy.Policy{nil, {Mode: keypolicy.HMAC}, {Mode: keypolicy.HMAC, Positions: true}} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newScenario(t, streamstest.Options{Seed: 7, Shards: 2})
 			if policy != nil {

@@ -129,6 +129,14 @@ var before, behind = func() (*regexp.Regexp, *regexp.Regexp) {
 	return regexp.MustCompile(`^(?:` + part + separator + `)*$`), regexp.MustCompile(`^(?:` + separator + part + `)*$`)
 }()
 
+// separators stand between the components of keys.
+const separators = "#|:/_-., "
+
+// ends reports whether a component ends behind so many bytes.
+func ends(text string, n int) bool {
+	return n == len(text) || strings.IndexByte(separators, text[n]) >= 0
+}
+
 // contains reports whether a text has a key as a component, between separators.
 func contains(text, key string) bool {
 	for i := range occurrences(text, key) {

@@ -71,8 +71,9 @@ func (t Tables) NamedTargets(table sample.Target) []sample.Target {
 // Suffixes returns the forms in which the policies of a table number key shards.
 func (s *Section) Suffixes(table sample.Target) (forms []shardkey.Form) {
 	for _, of := range s.Tables.NamedTargets(table) {
-		if form := s.policyOf(of).hiding().Shards; form != nil {
-			forms = append(forms, *form)
+		p := s.policyOf(of)
+		if form, err := parseSuffix(p.Suffix); p.Suffix != "" && err == nil {
+			forms = append(forms, form)
 		}
 	}
 	return forms
@@ -80,11 +81,7 @@ func (s *Section) Suffixes(table sample.Target) (forms []shardkey.Form) {
 
 // hiding returns the policy as keypolicy takes it.
 func (p Policy) hiding() keypolicy.Policy {
-	// Check found nothing wrong with either.
 	hiding, _ := keypolicy.Parse(p.Keys)
-	hiding.Words, hiding.Positions = p.Words, p.Positions
-	if form, err := parseSuffix(p.Suffix); p.Suffix != "" && err == nil {
-		hiding.Shards = &form
-	}
+	hiding.Positions = p.Positions
 	return hiding
 }

@@ -31,8 +31,7 @@ type Policy struct {
 	Quiet string `yaml:"quiet" help:"when no samples are expected, in UTC, such as 22:00-06:00, or always; otherwise samples that stop are an incident: see [ALERTING.md](ALERTING.md#keyheats-own-health)"`
 
 	Exclude   []string `yaml:"exclude" help:"keys without findings; * stands for any text without /, ? for one character"`
-	Keys      string   `yaml:"keys" help:"how collectors store keys: plain, prefix(N) for the first N characters and a hash of the rest, hmac for hashes, or none; see [SECURITY.md](SECURITY.md#key-policy)"`
-	Words     []string `yaml:"words" help:"components of keys that stay readable in hashed keys, such as user and order"`
+	Keys      string   `yaml:"keys" help:"how collectors store keys: plain, hmac for a hash of each, or prefix(N) for the first N characters and a hash of the rest; see [SECURITY.md](SECURITY.md#key-policy)"`
 	Positions bool     `yaml:"positions" help:"keep the first 16 bits of a hashed key's position, so that the table's partitions can be inferred; see [SECURITY.md](SECURITY.md#positions-of-hidden-keys)"`
 
 	WritePrice float64 `yaml:"write_price" help:"the price of a million write request units in US dollars, to show the price of each step; unknown when 0"`
