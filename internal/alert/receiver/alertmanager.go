@@ -30,7 +30,7 @@ const (
 
 // alertmanager posts alerts to Prometheus's Alertmanager, API v2. Its labels, for its routes,
 // grouping and silences, are the incident's identity: alertname, account, region, table,
-// index, cause, key, severity, incident, and the policy's labels.
+// index, case, subject, key, severity, incident, and the policy's labels.
 type alertmanager struct {
 	client
 	url    string

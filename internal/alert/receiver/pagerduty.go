@@ -75,7 +75,7 @@ func (p *pagerDuty) event(n *notify.Notice) object {
 	e["payload"] = dropEmpty(object{
 		"summary": notify.Cut(n.Headline(), pagerDutySummary), "source": cmp.Or(n.Table(), "keyheat"), "timestamp": since,
 		"severity":  string(n.Severity()), // critical, warning and info are PagerDuty's words, too
-		"component": n.Table(), "group": n.Labels()["owner"], "class": n.Labels()["kind"], "custom_details": dropEmpty(details),
+		"component": n.Table(), "group": n.Labels()["owner"], "class": n.Labels()["case"], "custom_details": dropEmpty(details),
 	})
 	return dropEmpty(e)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"mime/quotedprintable"
 	"net/http"
@@ -144,19 +145,19 @@ func TestPagerDutyIsTriggeredAndResolvedUnderOneKey(t *testing.T) {
 			EventAction string `json:"event_action"`
 			DedupKey    string `json:"dedup_key"`
 			Payload     struct {
-				Summary, Severity string
+				Summary, Severity, Class string
 			}
 		}
 		if err := json.Unmarshal(r.body, &e); err != nil {
 			t.Fatal(err)
 		}
-		actions = append(actions, e.EventAction+" "+e.Payload.Severity+" "+symptom.ReplaceAllString(e.Payload.Summary, ": … ("))
+		actions = append(actions, e.EventAction+" "+e.Payload.Severity+" "+e.Payload.Class+" "+symptom.ReplaceAllString(e.Payload.Summary, ": … ("))
 		if e.DedupKey != incidentID {
 			t.Errorf("deduplicated by %q", e.DedupKey)
 		}
 	}
 	const title = "orders: … (“merchant#7”)"
-	want := []string{"trigger critical [CRITICAL] " + title, "trigger critical [CRITICAL, update] " + title, "resolve  "}
+	want := []string{"trigger critical hot_item [CRITICAL] " + title, "trigger critical hot_item [CRITICAL, update] " + title, "resolve   "}
 	if fmt.Sprint(actions) != fmt.Sprint(want) {
 		t.Errorf("got  %q\nwant %q", actions, want)
 	}
@@ -320,6 +321,16 @@ func TestSNS(t *testing.T) {
 		t.Errorf("subject %q", v.Get("Subject"))
 	}
 	inert(t, "sns", v.Get("Subject")+v.Get("Message"))
+	attributes := map[string]string{}
+	for i := 1; v.Has(fmt.Sprintf("MessageAttributes.entry.%d.Name", i)); i++ {
+		entry := fmt.Sprintf("MessageAttributes.entry.%d.", i)
+		attributes[v.Get(entry+"Name")] = v.Get(entry + "Value.StringValue")
+	}
+	if want := map[string]string{
+		"event": "firing", "severity": "critical", "incident": incidentID, "account": "111122223333", "region": "eu-west-1", "table": "orders", "case": "hot_item", "subject": "key_writes",
+	}; !maps.Equal(attributes, want) {
+		t.Errorf("attributes %v, want %v", attributes, want)
+	}
 	if !strings.Contains(v.Get("Message"), "<!channel>") {
 		t.Errorf("message without the key: %q", v.Get("Message"))
 	}

@@ -94,7 +94,7 @@ func (t *topic) input(n *notify.Notice) *sns.PublishInput {
 		MessageAttributes: make(map[string]types.MessageAttributeValue),
 	}
 	attributes, labels := map[string]string{"event": n.Event, "severity": string(n.Severity()), "incident": n.Subject}, n.Labels()
-	for _, name := range []string{"account", "region", "table", "index", "kind"} {
+	for _, name := range []string{"account", "region", "table", "index", "case", "subject"} {
 		attributes[name] = labels[name]
 	}
 	for name, value := range dropEmpty(attributes) {
