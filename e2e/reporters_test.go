@@ -196,7 +196,7 @@ func TestKilledReportersAsKeysJoin(t *testing.T) {
 func (w *reporters) toldTruth(t *testing.T, known *view) {
 	t.Helper()
 	rows, err := w.database.Query(`
-		SELECT n.id, n.event, n.state, i.id, i.cause, i.revision
+		SELECT n.id, n.event, n.state, i.id, i.case_code, i.revision
 		FROM notifications AS n JOIN incidents AS i ON i.id = n.incident ORDER BY n.ordinal`)
 	if err != nil {
 		t.Fatal(err)
