@@ -21,8 +21,8 @@ import (
 	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/analyze"
-	"github.com/keyheat/keyheat/internal/analyze/intake"
 	"github.com/keyheat/keyheat/internal/generate"
+	"github.com/keyheat/keyheat/internal/intake"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/format"
 )

@@ -1,6 +1,6 @@
 package say
 
-import "github.com/keyheat/keyheat/internal/analyze/intake"
+import "github.com/keyheat/keyheat/internal/intake"
 
 // EmptyParts are the sentences of pages, reports and the terminal where a part of them has
 // no rows.
