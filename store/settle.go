@@ -1,20 +1,17 @@
 package store
 
-import (
-	"context"
-	"slices"
-)
+import "context"
 
 // waiting is a pending notification of an incident.
 type waiting struct {
-	id, incident, event string
+	id, event string
 	// reached reports that an attempt may have arrived. knows reports that the receiver
 	// knows that the incident fires, from the newest notification that may have arrived and
 	// is not pending.
 	reached, knows bool
 }
 
-func (w *waiting) fields() []any { return []any{&w.id, &w.incident, &w.event, &w.reached, &w.knows} }
+func (w *waiting) fields() []any { return []any{&w.id, &w.event, &w.reached, &w.knows} }
 
 // SettleNotifications brings a route's pending notifications of some incidents down to what
 // the receiver needs to hear. An end that waits is dropped once its incident fires again. What
@@ -23,35 +20,33 @@ func (w *waiting) fields() []any { return []any{&w.id, &w.incident, &w.event, &w
 // that has certainly not arrived, which takes the newest payload.
 func (s *Store) SettleNotifications(ctx context.Context, route string, incidents []string) error {
 	return s.change(ctx, "settle notifications", func(t *tx) error {
-		for some := range slices.Chunk(incidents, maxRows) {
-			if err := t.settle(ctx, route, some); err != nil {
-				return err
-			}
+		each := make([][]any, len(incidents))
+		for i, incident := range incidents {
+			each[i] = []any{route, incident}
 		}
-		return nil
+		return t.settle(ctx, each)
 	})
 }
 
-func (t *tx) settle(ctx context.Context, route string, incidents []string) error {
-	all, err := selectAll(ctx, t, (*waiting).fields, `
-		SELECT n.id, n.incident, n.event, n.reached, COALESCE((
+// settle asks for each incident alone: of a list of them Postgres, as long as it knows nothing
+// of a table that has just been filled, reads all that waits on the route.
+func (t *tx) settle(ctx context.Context, each [][]any) error {
+	all, err := selectEach(ctx, t, (*waiting).fields, `
+		SELECT n.id, n.event, n.reached, COALESCE((
 			SELECT told.event <> 'resolved' FROM notifications AS told
 			WHERE told.route = n.route AND told.incident = n.incident AND told.state <> 'pending' AND (told.state = 'delivered' OR told.state = 'dead' AND told.reached)
 			ORDER BY told.ordinal DESC LIMIT 1), FALSE)
 		FROM notifications AS n
-		WHERE n.route = $1 AND n.state = 'pending' AND n.incident IN `+placeholdersFrom(2, 1, len(incidents))+`
-		ORDER BY n.incident, n.ordinal`, append([]any{route}, texts(incidents)...)...)
+		WHERE n.route = $1 AND n.state = 'pending' AND n.incident = $2
+		ORDER BY n.ordinal`, each)
 	if err != nil {
 		return err
 	}
 	var changes []statement
-	for len(all) > 0 {
-		n := 1
-		for n < len(all) && all[n].incident == all[0].incident {
-			n++
+	for _, of := range all {
+		if len(of) > 0 {
+			changes = append(changes, settleOne(of)...)
 		}
-		changes = append(changes, settleOne(all[:n])...)
-		all = all[n:]
 	}
 	return t.runAll(ctx, changes)
 }

@@ -100,6 +100,12 @@ func listEach[T any](ctx context.Context, s *Store, what string, fields func(*T)
 		}
 		return all, nil
 	}
+	batch := batchOf(all, fields, query, each)
+	return all, wrap(ctx, what, s.pool.SendBatch(ctx, batch).Close())
+}
+
+// batchOf is a query for each of several sets of arguments, which fills all.
+func batchOf[T any](all [][]T, fields func(*T) []any, query string, each [][]any) *pgx.Batch {
 	var batch pgx.Batch
 	for i, args := range each {
 		batch.Queue(query, args...).Query(func(rows pgx.Rows) error {
@@ -113,7 +119,7 @@ func listEach[T any](ctx context.Context, s *Store, what string, fields func(*T)
 			return rows.Err()
 		})
 	}
-	return all, wrap(ctx, what, s.pool.SendBatch(ctx, &batch).Close())
+	return &batch
 }
 
 func ofOne[T any](all [][]T, err error) ([]T, error) {

@@ -36,15 +36,7 @@ func (t *tx) runAll(ctx context.Context, all []statement) error {
 	for _, s := range all {
 		batch.Queue(s.query, s.args...)
 	}
-	isPostgres := false
-	err := t.conn.Raw(func(driver any) error {
-		c, ok := driver.(*stdlib.Conn)
-		if isPostgres = ok; !ok {
-			return nil
-		}
-		return c.Conn().SendBatch(ctx, &batch).Close()
-	})
-	if err != nil || isPostgres {
+	if sent, err := t.send(ctx, &batch); err != nil || sent {
 		return err
 	}
 	for _, s := range all {
@@ -53,6 +45,35 @@ func (t *tx) runAll(ctx context.Context, all []statement) error {
 		}
 	}
 	return nil
+}
+
+// send sends a batch to Postgres; SQLite has none.
+func (t *tx) send(ctx context.Context, batch *pgx.Batch) (sent bool, err error) {
+	err = t.conn.Raw(func(driver any) error {
+		c, isPostgres := driver.(*stdlib.Conn)
+		if sent = isPostgres; !sent {
+			return nil
+		}
+		return c.Conn().SendBatch(ctx, batch).Close()
+	})
+	return sent, err
+}
+
+// selectEach is [listEach] in a transaction.
+func selectEach[T any](ctx context.Context, t *tx, fields func(*T) []any, query string, each [][]any) (all [][]T, err error) {
+	if len(each) == 0 {
+		return nil, nil
+	}
+	all = make([][]T, len(each))
+	if sent, err := t.send(ctx, batchOf(all, fields, query, each)); err != nil || sent {
+		return all, err
+	}
+	for i, args := range each {
+		if all[i], err = selectAll(ctx, t, fields, query, args...); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (t *tx) exec(ctx context.Context, query string, args ...any) (int64, error) {
