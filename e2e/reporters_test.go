@@ -97,9 +97,10 @@ receivers:
 // kill kills the reporter that judges, and measures until the other has judged.
 func (w *reporters) kill(t *testing.T, p *process) {
 	t.Helper()
+	token, _ := w.lease(t) // the other may have the lease as soon as this one is dead
 	began := time.Now()
 	p.kill(t)
-	token, writes := w.lease(t)
+	_, writes := w.lease(t)
 	w.taking.Go(func() {
 		var leased time.Duration
 		for end := began.Add(await.Limit); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
@@ -147,8 +148,8 @@ func (w *reporters) tookOver(t *testing.T, known *view) {
 }
 
 // TestKilledReportersAsKeysJoin kills two reporters in turn while one key of a table is
-// hot, then two keys that have all of its load, for more than a minute, and one again. The receiver is told of each incident in order. At the end its view is the
-// database's: every firing was delivered, and the last message of each incident is the newest.
+// hot, then two keys that have all of its load, for more than a minute, and one again. The receiver is told of each incident in order. At the
+// end its view is the database's: every firing was delivered, and the last message of each incident is the newest.
 func TestKilledReportersAsKeysJoin(t *testing.T) {
 	if *reporterKills == 0 {
 		t.Skip("make faults runs it")
