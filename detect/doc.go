@@ -30,7 +30,7 @@
 //     chooses the fixes and estimates the load that they leave and the effort. whatif
 //     places shards on partitions.
 //  7. keypatterns judges key shards as one key, and keys named after a time as one pattern.
-//  8. internal/diagnosis joins findings with one cause into an incident.
+//  8. internal/diagnosis joins findings with one explanation into an incident.
 //
 // Beside the board, keydesign describes the keys of a table as a whole: the caller feeds
 // its census and gives the view to the board. contributors judges the lists of

@@ -32,8 +32,8 @@ type Incident struct {
 	// fingerprints of all.
 	Root     string   `json:"root"`
 	Findings []string `json:"findings"`
-	// Turn is another cause that its findings have had since a moment. It becomes the
-	// incident's cause if that lasts. Claim is another incident that would explain all its
+	// Turn is another case that its findings have had since a moment. It becomes the
+	// incident's if that lasts. Claim is another incident that would explain all its
 	// open findings, and continues it if that lasts.
 	Turn  *Turn `json:"turn,omitempty"`
 	Claim *Turn `json:"claim,omitempty"`
@@ -64,7 +64,7 @@ type Told struct {
 	Undecided bool `json:"undecided"`
 }
 
-// Turn is a change that has begun, and is believed if it lasts: To names a cause or an
+// Turn is a change that has begun, and is believed if it lasts: To names a case or an
 // incident, Since is the event time of its beginning.
 type Turn struct {
 	To    string    `json:"to"`
@@ -103,7 +103,7 @@ const (
 	NoteSilenced     NoteCode = "silenced"
 	NoteSilenceEnded NoteCode = "silence_ended"
 	// NoteContinues marks that the incident takes over from About, NoteContinuedBy that
-	// About takes over from it. NoteCause marks the update that names another cause than
+	// About takes over from it. NoteCause marks the update that names another case than
 	// About.
 	NoteContinues   NoteCode = "continues"
 	NoteContinuedBy NoteCode = "continued_by"

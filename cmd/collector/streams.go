@@ -74,9 +74,9 @@ func (s *Streams) open(ctx context.Context, config *Config, d cli.Daemon) (*read
 }
 
 // live implements input. Of tables, only the hiding of keys is live: the keys that the
-// catalog has looked up stay.
+// catalog has looked up stay. A collector has no use for a suffix.
 func (s *Streams) live(path string, _ *Config) bool {
-	return strings.HasPrefix(path, "tables.") && slices.ContainsFunc([]string{".keys", ".words", ".suffix"}, func(name string) bool {
+	return strings.HasPrefix(path, "tables.") && slices.ContainsFunc([]string{".keys", ".positions", ".suffix"}, func(name string) bool {
 		return strings.HasSuffix(path, name)
 	})
 }

@@ -144,7 +144,7 @@ func testIncident(severity detect.Severity, policy func(detect.Target) detect.Po
 	f.Peak.At, f.Through = now, now
 	f.Shards = 1
 	f.Advice = []detect.Step{detect.NewStep(detect.FixKeepKey)}
-	f.Case = casebook.Of(&f)
+	f.Case = casebook.Diagnose(&f)
 	i := casebook.Incidents([]detect.Finding{f})[0]
 	i.FiredAt, i.Labels, i.RunbookURL = &now, map[string]string{notify.TestLabel: "true"}, policy(f.Target).Runbook(f.Case)
 	return i, f

@@ -259,14 +259,14 @@ func (b *Board) RefusedKeys(target detect.Target) []detect.RefusedKey {
 // [detect.Doubt].
 func (b *Board) Doubts() (all []detect.Doubt) {
 	for _, t := range b.tracks.all {
-		policy := b.options.Policy(t.Subject.Target)
-		if t.Subject.IsWhole() || t.IsCold(policy) || policy.Excludes(t.Subject.Key.Text) {
+		policy := b.options.Policy(t.Followed.Target)
+		if t.Followed.IsWhole() || t.IsCold(policy) || policy.Excludes(t.Followed.Key.Text) {
 			continue
 		}
 		episodes := t.Episodes(b.conditions(t))
-		for i, k := range t.Subject.Sides() {
+		for i, k := range t.Followed.Sides() {
 			if most := episodes[i].Doubt(); most > 0 {
-				ref := detect.KeyRef{Target: t.Subject.Target, Key: sample.Text(t.Subject.Key.Text), KeyType: t.Subject.Key.Type}
+				ref := detect.KeyRef{Target: t.Followed.Target, Key: sample.Text(t.Followed.Key.Text), KeyType: t.Followed.Key.Type}
 				all = append(all, detect.Doubt{KeyRef: ref, Unit: detect.Side(k, "wcu", "rcu"), Most: detect.Units(most)})
 			}
 		}

@@ -132,7 +132,7 @@ func (b *Board) followShare(target detect.Target) float64 {
 // hottestFirst returns the chosen keys, the hottest first.
 func (b *Board) hottestFirst(chosen func(trackID) bool) (all []standing) {
 	for id, t := range b.tracks.all {
-		if t.Subject.IsWhole() || !chosen(id) {
+		if t.Followed.IsWhole() || !chosen(id) {
 			continue
 		}
 		warning := b.options.Policy(id.target).Warning

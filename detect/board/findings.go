@@ -148,7 +148,7 @@ func (b *Board) growthFindings(grew []*episode.Track, found []detect.Finding) (a
 		hot[found[i].KeyRef] = true
 	}
 	for _, t := range grew {
-		subject := t.Subject
+		subject := t.Followed
 		facts := b.options.Facts(subject.Target)
 		if subject.IsWhole() || facts == nil || len(facts.LSIs) == 0 || hot[detect.KeyRef{Target: subject.Target, Key: sample.Text(subject.Key.Text), KeyType: subject.Key.Type}] {
 			continue
@@ -174,15 +174,15 @@ func (b *Board) callersOf(found []detect.Finding) map[detect.Target]map[string]f
 
 // judge returns the findings of a track, at most one of each of its kinds.
 func (b *Board) judge(t *episode.Track) (found []detect.Finding) {
-	if t.IsCold(b.options.Policy(t.Subject.Target)) {
+	if t.IsCold(b.options.Policy(t.Followed.Target)) {
 		return nil
 	}
 	c := b.conditions(t)
 	for i, e := range t.Episodes(c) {
-		r := c.Rules(t.Subject.Sides()[i])
+		r := c.Rules(t.Followed.Sides()[i])
 		switch {
-		case e.Severity() == "" || r.Excludes(t.Subject.Key.Text):
-		case t.Subject.IsWhole():
+		case e.Severity() == "" || r.Excludes(t.Followed.Key.Text):
+		case t.Followed.IsWhole():
 			found = append(found, b.tableFinding(t, &e, r))
 		default:
 			found = append(found, b.keyFinding(t, &e, r))
@@ -193,7 +193,7 @@ func (b *Board) judge(t *episode.Track) (found []detect.Finding) {
 
 // conditions returns the current policy, time and table load for judging a track.
 func (b *Board) conditions(t *episode.Track) episode.Conditions {
-	target, settled := t.Subject.Target, b.timeline
+	target, settled := t.Followed.Target, b.timeline
 	settled.Settled -= b.late[target] // until then more samples may come
 	return episode.Conditions{
 		Policy:     b.options.Policy(target),
@@ -204,8 +204,8 @@ func (b *Board) conditions(t *episode.Track) episode.Conditions {
 
 // keyFinding returns the finding about a hot key's episode.
 func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules) detect.Finding {
-	f := e.KeyFinding(t.Subject, r)
-	f.Evidence = t.KeyEvidence(e, r.Of)
+	f := e.KeyFinding(t.Followed, r)
+	f.Evidence = t.KeyEvidence(e, r.Watched)
 	f.Quality.KeysHidden = keyhash.Find(string(f.Key)) >= 0 || f.PredictedSplit() != nil && f.PredictedSplit().Verdict == detect.SplitHidden
 	if f.Quality.Sampling == detect.SamplingAssumed && (f.Evidence == nil || len(f.Evidence.Callers) == 0) {
 		f.Quality.CannotSee = append(f.Quality.CannotSee, detect.BlindHosts)
@@ -227,7 +227,7 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	if f.IsServedBurst() {
 		f.Lasting = ""
 	}
-	f.Replication = e.Replication(r.Of, facts.Regions(f.Region))
+	f.Replication = e.Replication(r.Watched, facts.Regions(f.Region))
 	return f
 }
 
@@ -256,11 +256,11 @@ func (b *Board) isOpen(target detect.Target, second int64) bool {
 // tableFinding returns the finding about an episode of a table or index as a
 // whole.
 func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rules) detect.Finding {
-	target := t.Subject.Target
-	f := e.Finding(t.Subject, r)
+	target := t.Followed.Target
+	f := e.Finding(t.Followed, r)
 	f.Share, f.Shards, f.Evidence, f.RefusedKeys = 1, 1, t.Evidence(e), b.totals.sumOf(target).refused.Keys()
 	f.Throttling = e.Throttling()
-	switch r.Of {
+	switch r.Watched {
 	case detect.SubjectPartition:
 		f.Utilization = 1 // it throttled: it was full
 		f.Partition = e.Pressure.Partition

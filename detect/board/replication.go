@@ -47,7 +47,7 @@ func (ts *tracks) replicate(regions []string, t *episode.Track, w *sketch.Window
 
 // leave no longer follows a key in its Region.
 func (ts *tracks) leave(t *episode.Track) {
-	id, region := replicatedKey(t.Subject.Target, t.Subject.Key), t.Subject.Target.Region
+	id, region := replicatedKey(t.Followed.Target, t.Followed.Key), t.Followed.Target.Region
 	if ts.regions[id][region] != t {
 		return
 	}

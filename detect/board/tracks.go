@@ -53,9 +53,9 @@ type trackID struct {
 func wholeID(t detect.Target) trackID { return trackID{target: t} }
 
 func (ts *tracks) add(id trackID, key sample.Key) *episode.Track {
-	t := episode.NewTrack(episode.Subject{Target: id.target, Hash: id.hash, Key: key})
+	t := episode.NewTrack(episode.Followed{Target: id.target, Hash: id.hash, Key: key})
 	ts.all[id] = t
-	if !t.Subject.IsWhole() {
+	if !t.Followed.IsWhole() {
 		ts.crowd(id.target).tracked++
 	}
 	return t
@@ -79,7 +79,7 @@ func (ts *tracks) addGrowing(id trackID) bool {
 func (ts *tracks) drop(id trackID) {
 	t := ts.all[id]
 	delete(ts.all, id)
-	if t.Subject.IsWhole() {
+	if t.Followed.IsWhole() {
 		return
 	}
 	if delete(ts.growing[id.target], id.hash); len(ts.growing[id.target]) == 0 {
@@ -123,11 +123,11 @@ func (ts *tracks) warmestKeys(target detect.Target, second int64) []sample.Text 
 	}
 	var all []warm
 	for id, t := range ts.all {
-		if id.target != target || t.Subject.IsWhole() {
+		if id.target != target || t.Followed.IsWhole() {
 			continue
 		}
 		if l, seen := t.LoadAt(second); seen {
-			all = append(all, warm{sample.Text(t.Subject.Key.Text), detect.Weight(l)})
+			all = append(all, warm{sample.Text(t.Followed.Key.Text), detect.Weight(l)})
 		}
 	}
 	slices.SortFunc(all, func(x, y warm) int {

@@ -48,13 +48,13 @@ func SubjectOf(code detect.Case) detect.Subject {
 	return ""
 }
 
-// Of returns the case of a finding, as its figures are now.
-func Of(f *detect.Finding) detect.Case { return caseOf(f).Code }
+// Diagnose returns the case of a finding, as its figures are now.
+func Diagnose(f *detect.Finding) detect.Case { return caseOf(f).Code }
 
 // Settle gives each finding its case, as its figures are now.
 func Settle(found []detect.Finding) {
 	for i := range found {
-		found[i].Case = Of(&found[i])
+		found[i].Case = Diagnose(&found[i])
 	}
 }
 

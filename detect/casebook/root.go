@@ -120,7 +120,7 @@ func Incidents(found []detect.Finding) []detect.Incident {
 // NewIncident returns the incident that findings make, with one of them as its root.
 func NewIncident(id string, root *detect.Finding, found []*detect.Finding) detect.Incident {
 	i := detect.Incident{
-		ID: id, Case: Of(root), Subject: root.Subject, Target: root.Target,
+		ID: id, Case: Diagnose(root), Subject: root.Subject, Target: root.Target,
 		Severity: root.Severity, State: root.State, OpenedAt: root.FirstSeen, LastSeen: root.LastSeen,
 		Root: root.Fingerprint, Findings: []string{},
 		Labels: map[string]string{}, Notified: []string{}, Quality: root.Quality,

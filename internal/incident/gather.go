@@ -34,7 +34,7 @@ func gather(id string, found []*detect.Finding, before *detect.Incident) Evidenc
 	casebook.SortByRoot(found)
 	harmful := slices.MaxFunc(found, func(a, b *detect.Finding) int { return a.LastSeen.Compare(b.LastSeen) }).LastSeen
 	root, turn := found[0], (*detect.Turn)(nil)
-	cause := casebook.Form(casebook.Of(root))
+	cause := casebook.Form(casebook.Diagnose(root))
 	if before.State == detect.Firing && casebook.Form(before.Case) != cause {
 		turn = turnOf(before.Turn, string(cause), harmful)
 		known := slices.IndexFunc(all, func(f *detect.Finding) bool { return f.Fingerprint == before.Root })

@@ -263,7 +263,7 @@ func TestStories(t *testing.T) {
 	told := map[detect.Case]bool{}
 	for _, s := range stories() {
 		brief := say.New(s.finding())
-		code := casebook.Of(s.finding())
+		code := casebook.Diagnose(s.finding())
 		told[code] = true
 		if brief.Why == "" {
 			t.Errorf("%s: nothing says why", s.name)

@@ -62,7 +62,7 @@ func boundedKey(f *detect.Finding) detect.Step {
 
 // Growing returns the finding about a key that is not hot, whose item collection grows
 // towards the limit of a local secondary index, if it does.
-func Growing(of episode.Subject, g episode.Growth, facts *detect.TableFacts) (detect.Finding, bool) {
+func Growing(of episode.Followed, g episode.Growth, facts *detect.TableFacts) (detect.Finding, bool) {
 	if of.Target.Index != "" || facts == nil || len(facts.LSIs) == 0 || g.Known < detect.GrowthSeconds || g.Last-g.First+1 < detect.FewValuesSeconds || g.Bytes <= 0 {
 		return detect.Finding{}, false
 	}

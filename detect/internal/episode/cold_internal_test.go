@@ -19,7 +19,7 @@ func TestNothingIsFoundOfAColdTrack(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	cold, found := 0, 0
 	for range 500 {
-		track := NewTrack(Subject{Target: detect.Target{Table: "orders"}, Hash: 1, Key: sample.KeyString("k")})
+		track := NewTrack(Followed{Target: detect.Target{Table: "orders"}, Hash: 1, Key: sample.KeyString("k")})
 		c := Conditions{Policy: detect.DefaultPolicy(), Table: func(int64, int64) sketch.Load { return sketch.Load{} }}
 		c.Time.Settle(999, true)
 		least, most := 0.0, []float64{0.3, 0.6, 1, 1.4}[random.IntN(4)]
@@ -47,7 +47,7 @@ func TestNothingIsFoundOfAColdTrack(t *testing.T) {
 					continue
 				}
 				if found++; isCold {
-					t.Fatalf("%s of a cold track is %s", track.Subject.Sides()[i], e.Severity())
+					t.Fatalf("%s of a cold track is %s", track.Followed.Sides()[i], e.Severity())
 				}
 			}
 			if isCold {

@@ -100,7 +100,7 @@ type Episode struct {
 
 // Rules are the conditions that judge an episode of a watched subject.
 type Rules struct {
-	Of detect.Subject
+	Watched detect.Subject
 	Conditions
 }
 
@@ -121,7 +121,7 @@ func (e *Episode) clone() Episode {
 // observe records the next second.
 func (e *Episode) observe(p *point, r Rules) {
 	s := e.view(p)
-	if p.pressure == nil && e.healing.observe(s.servedSecond(r.Of), r.Of, r.Time) && !r.OneEpisode {
+	if p.pressure == nil && e.healing.observe(s.servedSecond(r.Watched), r.Watched, r.Time) && !r.OneEpisode {
 		*e = Episode{through: p.second - 1, means: e.means, flushes: e.flushes, healing: e.healing}
 	}
 	if p.second <= e.through { // counted before a restart
@@ -133,17 +133,17 @@ func (e *Episode) observe(p *point, r Rules) {
 		e.observePressure(p, r)
 		return
 	}
-	mean, believed := e.mean(s.likely, r.Of)
-	independent, _ := s.likely.believedAmounts(r.Of)
-	share := detect.ShareOf(detect.Limit(r.Of), r.Warning)
-	hot := s.certain.amounts(r.Of).Proven > share
+	mean, believed := e.mean(s.likely, r.Watched)
+	independent, _ := s.likely.believedAmounts(r.Watched)
+	share := detect.ShareOf(detect.Limit(r.Watched), r.Warning)
+	hot := s.certain.amounts(r.Watched).Proven > share
 	sustained := mean > share && !s.flushed
-	flush := s.flushed && !hot && (s.likely.amounts(r.Of).Proven > share || mean > share)
+	flush := s.flushed && !hot && (s.likely.amounts(r.Watched).Proven > share || mean > share)
 	unproven := (independent.Proven > share || believed > share) && !hot && !sustained && !flush
 	e.doubtLoad(s, r)
 	refused := e.isRefused(p, r, share)
 	flush, unproven = flush && !refused, unproven && !refused // refusals end the doubt
-	plateau := isPlateau(p, r.Of) && !s.flushed
+	plateau := isPlateau(p, r.Watched) && !s.flushed
 	combined := s.certain.overCombined(r)
 	e.settle(p.second-1, r.Time)
 	if e.state == detect.Resolved && !r.OneEpisode {
@@ -155,11 +155,11 @@ func (e *Episode) observe(p *point, r Rules) {
 	switch {
 	case hot || sustained || refused:
 		e.exact++
-	case s.flushed && p.amounts(r.Of).Proven > share:
+	case s.flushed && p.amounts(r.Watched).Proven > share:
 		e.flushed++
 	}
 	e.count(s, r, 1+e.gather(s, since, r))
-	units, requests := p.refusedParts(r.Of)
+	units, requests := p.refusedParts(r.Watched)
 	lasts := e.harm.Observe(p.second, units.Of+requests.Of > 0, units, requests)
 	if unproven {
 		e.believed = true
@@ -182,11 +182,11 @@ func (e *Episode) observe(p *point, r Rules) {
 		e.addHarm(s.certain, r)
 	}
 	if refused {
-		most := max(independent.Proven, believed, mean, s.likely.amounts(r.Of).Proven)
-		e.addRefused(s, lasts || most > detect.Limit(r.Of))
+		most := max(independent.Proven, believed, mean, s.likely.amounts(r.Watched).Proven)
+		e.addRefused(s, lasts || most > detect.Limit(r.Watched))
 	}
 	if sustained {
-		if e.sustained = e.sustained || mean > detect.Limit(r.Of); e.sustained {
+		if e.sustained = e.sustained || mean > detect.Limit(r.Watched); e.sustained {
 			e.lasting = detect.Critical
 		} else if e.lasting == "" {
 			e.lasting = detect.Warning
@@ -225,9 +225,9 @@ func (e *Episode) mean(p *point, k detect.Subject) (proven, believed sample.Mill
 
 // doubtLoad records a load above the limit that is not proven.
 func (e *Episode) doubtLoad(s view, r Rules) {
-	load, limit := s.amounts(r.Of), detect.Limit(r.Of)
-	independent, _ := s.believedAmounts(r.Of)
-	if (s.flushed && load.Proven > limit || independent.Proven > limit) && s.certain.amounts(r.Of).Proven <= limit {
+	load, limit := s.amounts(r.Watched), detect.Limit(r.Watched)
+	independent, _ := s.believedAmounts(r.Watched)
+	if (s.flushed && load.Proven > limit || independent.Proven > limit) && s.certain.amounts(r.Watched).Proven <= limit {
 		e.doubt = max(e.doubt, load.Value)
 	}
 	if r.OneEpisode && e.means != nil { // only an analysis of files lists doubts
@@ -276,7 +276,7 @@ func (s view) servedSecond(k detect.Subject) servedSecond {
 // The second stands for standsFor seconds, counted by gather.
 func (e *Episode) count(s view, r Rules, standsFor int64) {
 	p := s.point
-	if e.seconds == 0 || s.likely.amounts(r.Of).Value > e.Peak(r.Of).Value {
+	if e.seconds == 0 || s.likely.amounts(r.Watched).Value > e.Peak(r.Watched).Value {
 		e.At, e.consumed, e.replicated = p.second, s.likely.consumedLoad(), s.likely.replicated
 	}
 	high := e.raisePeaks(s.likely, r.Largest)
@@ -287,8 +287,8 @@ func (e *Episode) count(s view, r Rules, standsFor int64) {
 		p, e.opening = s.likely, s.likely // the samples do not show how long the first flush gathered
 	}
 	e.seconds++
-	load := p.sampledSecond(r.Of)
-	e.refusals.Add(p.second, sampling.Part{Of: detect.Units(detect.Amount(r.Of, p.throttled)), All: load.Units, Variance: load.Spread.Variance})
+	load := p.sampledSecond(r.Watched)
+	e.refusals.Add(p.second, sampling.Part{Of: detect.Units(detect.Amount(r.Watched, p.throttled)), All: load.Units, Variance: load.Spread.Variance})
 	e.readTotal.Add(p.read, p.sampledSecond(detect.KeyReads))
 	e.writeTotal.Add(p.write, p.sampledSecond(detect.KeyWrites))
 	e.sumTable = e.sumTable.Plus(p.table)
@@ -302,10 +302,10 @@ func (e *Episode) count(s view, r Rules, standsFor int64) {
 		e.peak.Raise(e.means, p.second)
 	}
 	e.requests, e.changes = e.requests+p.tableRequests, e.changes+p.tableChanges
-	switch most := detect.Limit(r.Of); {
-	case s.certain.amounts(r.Of).Proven > most:
+	switch most := detect.Limit(r.Watched); {
+	case s.certain.amounts(r.Watched).Proven > most:
 		e.addOver(p.second)
-	case detect.Amount(r.Of, high) > most || s.certain.overCombined(r), s.flushed && detect.Milli(e.total(r.Of).Mean(0).Value) > most:
+	case detect.Amount(r.Watched, high) > most || s.certain.overCombined(r), s.flushed && detect.Milli(e.total(r.Watched).Mean(0).Value) > most:
 		e.possible += int(standsFor)
 	}
 }
@@ -327,8 +327,8 @@ const maxBursts = 8
 // mean is unknown until some flushes show that time. A load hot on average over all of it
 // was hot before anyone could notice.
 func (e *Episode) backDate(noticed int64, r Rules) {
-	all := e.total(r.Of)
-	if detect.Milli(all.Mean(0).Value) > detect.ShareOf(detect.Limit(r.Of), r.Warning) {
+	all := e.total(r.Watched)
+	if detect.Milli(all.Mean(0).Value) > detect.ShareOf(detect.Limit(r.Watched), r.Warning) {
 		e.extend(noticed-all.Seconds()+1, noticed)
 	}
 }
@@ -339,10 +339,10 @@ func (e *Episode) smooth(r Rules) {
 	if e.flushed == 0 {
 		return
 	}
-	before := e.Peak(r.Of).Value
+	before := e.Peak(r.Watched).Value
 	e.write = e.write.Max(intervalOf(e.writeTotal.Mean(r.Largest.Write)))
 	e.read = e.read.Max(intervalOf(e.readTotal.Mean(r.Largest.Read)))
-	if grown := detect.Ratio(float64(e.Peak(r.Of).Value), float64(before)); grown > 1 {
+	if grown := detect.Ratio(float64(e.Peak(r.Watched).Value), float64(before)); grown > 1 {
 		e.consumed, e.replicated = detect.PartOf(e.consumed, grown), detect.ShareOf(e.replicated, grown)
 	}
 }

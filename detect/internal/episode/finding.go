@@ -40,7 +40,7 @@ func (e *Episode) sustainedPeak(k detect.Subject) sampling.PeakLoad {
 func (e *Episode) leastPeak(r Rules, mean float64, sure sample.Milli) float64 {
 	least := max(detect.Units(detect.Milli(mean)), detect.Units(sure)) // as the next judge reads it
 	if e.Over > 0 || e.sustained {
-		return max(least, detect.Units(detect.Limit(r.Of)))
+		return max(least, detect.Units(detect.Limit(r.Watched)))
 	}
 	return least
 }
@@ -57,21 +57,21 @@ func (e *Episode) PeakLoad() sketch.Load {
 
 // KeyFinding returns a finding with the figures of a hot key. The caller adds evidence,
 // diagnosis and advice.
-func (e *Episode) KeyFinding(s Subject, r Rules) detect.Finding {
+func (e *Episode) KeyFinding(s Followed, r Rules) detect.Finding {
 	f := e.Finding(s, r)
-	sustained := e.sustainedPeak(r.Of)
-	figure := detect.Side(r.Of, &f.Peak.WCU, &f.Peak.RCU)
+	sustained := e.sustainedPeak(r.Watched)
+	figure := detect.Side(r.Watched, &f.Peak.WCU, &f.Peak.RCU)
 	figure.Value = detect.Units(sustained.Value)
 	figure.Low = min(figure.Low, detect.Units(sustained.Low)) // the highest second's own bound would be above the value
 	if e.sampled && sustained.Value > e.restoredPeak {        // else the judge before this one wrote both
-		figure.Low = min(figure.Low, e.leastPeak(r, detect.Side(r.Of, f.Mean.WCU, f.Mean.RCU).Low, sustained.Sure))
+		figure.Low = min(figure.Low, e.leastPeak(r, detect.Side(r.Watched, f.Mean.WCU, f.Mean.RCU).Low, sustained.Sure))
 	}
 	f.Utilization = max(f.Peak.WCU.Value/detect.Units(detect.PartitionWrite), f.Peak.RCU.Value/detect.Units(detect.PartitionRead))
 	f.Combined = e.combined
-	f.Shards = detect.Shards(sustained.Value, detect.Limit(r.Of), r.Headroom)
-	if all := detect.Amount(r.Of, e.sumTable); all > 0 {
+	f.Shards = detect.Shards(sustained.Value, detect.Limit(r.Watched), r.Headroom)
+	if all := detect.Amount(r.Watched, e.sumTable); all > 0 {
 		own := sketch.Load{Read: e.readTotal.Value(), Write: e.writeTotal.Value()}
-		f.Share = min(1, float64(detect.Amount(r.Of, own))/float64(all))
+		f.Share = min(1, float64(detect.Amount(r.Watched, own))/float64(all))
 	}
 	return f
 }
@@ -86,8 +86,8 @@ func (e *Episode) Healing() *detect.Healed {
 }
 
 // Finding returns a finding with the figures that every kind has.
-func (e *Episode) Finding(s Subject, r Rules) detect.Finding {
-	f := detect.NewFinding(r.Of, s.Target, s.Key)
+func (e *Episode) Finding(s Followed, r Rules) detect.Finding {
+	f := detect.NewFinding(r.Watched, s.Target, s.Key)
 	f.Severity, f.State, f.Lasting = r.Cap(e.Severity()), e.state, r.Cap(e.lasting)
 	f.Peak = detect.Peak{Loads: detect.Loads{WCU: e.write.PerSecond(1), RCU: e.read.PerSecond(1)}, At: detect.TimeOf(e.At)}
 	f.Mean = detect.Loads{WCU: e.writeTotal.Mean(r.Largest.Write), RCU: e.readTotal.Mean(r.Largest.Read)}

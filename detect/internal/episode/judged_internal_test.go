@@ -19,7 +19,7 @@ func TestSettledSecondsAreJudgedOnce(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	kept, found := 0, 0
 	for range 20 {
-		track := NewTrack(Subject{Target: detect.Target{Table: "orders"}, Hash: 1, Key: sample.KeyString("k")})
+		track := NewTrack(Followed{Target: detect.Target{Table: "orders"}, Hash: 1, Key: sample.KeyString("k")})
 		c := Conditions{Policy: detect.DefaultPolicy(), Table: func(int64, int64) sketch.Load { return sketch.Load{Write: 5000} }}
 		c.Time.Settle(999, true)
 		most, late := []float64{0.6, 1, 1.4}[random.IntN(3)], 1+random.Int64N(40)

@@ -142,7 +142,7 @@ func (p *point) load() sketch.Load {
 // budget, if they share one, while each is below its limit. It is part of the
 // finding about writes.
 func (p *point) overCombined(r Rules) bool {
-	return r.Of != detect.KeyReads && p.combinedShare() > 1 && p.write.Proven <= detect.PartitionWrite && p.read.Proven <= detect.PartitionRead
+	return r.Watched != detect.KeyReads && p.combinedShare() > 1 && p.write.Proven <= detect.PartitionWrite && p.read.Proven <= detect.PartitionRead
 }
 
 // combinedShare returns the proven sum of both utilisations.

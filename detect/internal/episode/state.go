@@ -54,7 +54,7 @@ func (e *Episode) addHarm(p *point, r Rules) {
 	if pushWithin(e.above[:], p.second, detect.HarmOf) && e.lasting == "" {
 		e.lasting = detect.Warning
 	}
-	load, limit := p.amounts(r.Of).Proven, detect.Limit(r.Of)
+	load, limit := p.amounts(r.Watched).Proven, detect.Limit(r.Watched)
 	if load > limit && pushWithin(e.over[:], p.second, detect.HarmOf) {
 		e.isHarmed, e.lasting = true, detect.Critical
 	}
@@ -67,11 +67,11 @@ func (e *Episode) addHarm(p *point, r Rules) {
 // isRefused reports whether a second counts because the key's partition refused requests in it:
 // the load may be near the limit, as far as samples show it, or the episode goes on.
 func (e *Episode) isRefused(p *point, r Rules, share sample.Milli) bool {
-	if p.keyRange+p.noReason == 0 || !p.mayRefuse(r.Of) {
+	if p.keyRange+p.noReason == 0 || !p.mayRefuse(r.Watched) {
 		return false
 	}
 	open := e.state == detect.Pending || e.state == detect.Firing
-	return open || p.amounts(r.Of).High(detect.Side(r.Of, r.Largest.Write, r.Largest.Read)) > share
+	return open || p.amounts(r.Watched).High(detect.Side(r.Watched, r.Largest.Write, r.Largest.Read)) > share
 }
 
 // addRefused counts a second with refused requests. They are harm by themselves, and critical
@@ -153,13 +153,13 @@ func (e *Episode) observePressure(p *point, r Rules) {
 	if p.second-e.hotKey < detect.ResolveSeconds {
 		pressure = pressure.ExplainedByHotKey()
 	}
-	hit, throttled := pressure.Hits(r.Of)
+	hit, throttled := pressure.Hits(r.Watched)
 	e.settle(p.second-1, r.Time)
 	if e.state == detect.Resolved && !r.OneEpisode && hit {
 		*e = Episode{through: p.second, hotKey: e.hotKey}
 	}
 	e.sampled = e.sampled || p.pressure.Sampled
-	this := harm.AskedIn(pressure, r.Of)
+	this := harm.AskedIn(pressure, r.Watched)
 	e.escalated = e.minute.IsOutage(p.second, this.Requests, throttled, e.sampled) || e.escalated
 	if !hit {
 		e.calm = e.calm.Plus(this)
@@ -169,7 +169,7 @@ func (e *Episode) observePressure(p *point, r Rules) {
 		e.asked = e.asked.Plus(e.calm)
 	}
 	e.asked, e.calm = e.asked.Plus(this), harm.Asked{}
-	e.kind = r.Of
+	e.kind = r.Watched
 	if detect.Weight(p.table) > detect.Weight(e.PeakLoad()) {
 		e.At, e.consumed = p.second, p.consumedLoad()
 	}
@@ -178,14 +178,14 @@ func (e *Episode) observePressure(p *point, r Rules) {
 	e.readTotal.Add(p.read, p.sampledSecond(detect.KeyReads))
 	e.writeTotal.Add(p.write, p.sampledSecond(detect.KeyWrites))
 	e.sumTable = e.sumTable.Plus(p.table)
-	e.Pressure = e.Pressure.Plus(pressure.ExcludeExplained(r.Of))
+	e.Pressure = e.Pressure.Plus(pressure.ExcludeExplained(r.Watched))
 	if !throttled {
 		e.extendPending(p.second) // burst capacity still serves it: no alert
 		return
 	}
 	e.addOver(p.second)
 	e.addHot(p.second, refusedWithin(e.sampled))
-	e.escalated = e.escalated || r.Of == detect.SubjectPartition && (pressure.HoldsWritesBack() || e.lasts())
+	e.escalated = e.escalated || r.Watched == detect.SubjectPartition && (pressure.HoldsWritesBack() || e.lasts())
 }
 
 // lasts reports whether a partition has throttled for longer than splits take, and not

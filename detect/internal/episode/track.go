@@ -36,9 +36,9 @@ func (c Conditions) Rules(k detect.Subject) Rules {
 // Track is the history of a key, or of a table or index as a whole, that is or was near a
 // limit. It holds the open seconds, and the episodes that older ones made.
 type Track struct {
-	Subject Subject
-	points  series         // within the horizon
-	hottest hottestSeconds // of the hottest seconds
+	Followed Followed
+	points   series         // within the horizon
+	hottest  hottestSeconds // of the hottest seconds
 	// places keeps the load by sort key. It starts empty when another judge takes over.
 	places split.Ring
 	// spread measures how a target's throttling spreads over its keys; empty for a key.
@@ -70,8 +70,8 @@ type Track struct {
 const noSecond = math.MinInt64
 
 // NewTrack returns an empty track.
-func NewTrack(subject Subject) *Track {
-	return &Track{Subject: subject, past: map[detect.Subject]*Episode{}, settled: noSecond, cold: noSecond}
+func NewTrack(of Followed) *Track {
+	return &Track{Followed: of, past: map[detect.Subject]*Episode{}, settled: noSecond, cold: noSecond}
 }
 
 // Observe records a window's load of the track's key, and its batch, in place of that
@@ -79,7 +79,7 @@ func NewTrack(subject Subject) *Track {
 // track begins to keep the load by sort key, and goes on once it has begun.
 func (t *Track) Observe(w *sketch.Window, k *sketch.KeyLoad, batch sampling.Batch, oldest int64, l Largest, mayPlace bool) {
 	if !k.Cut {
-		t.Subject.Key = k.Key
+		t.Followed.Key = k.Key
 	}
 	p := keyPoint(w, k, batch)
 	p.marking = t.marking.observe(k)
@@ -168,7 +168,7 @@ func (t *Track) Fold(oldest int64, c Conditions) {
 		return
 	}
 	var past [2]Episode
-	for i, k := range t.Subject.Sides() {
+	for i, k := range t.Followed.Sides() {
 		past[i] = t.pastEpisode(k)
 		t.past[k] = &past[i]
 	}
@@ -186,7 +186,7 @@ func (t *Track) NeedsFold(oldest int64) bool { return t.points.isEmpty() || t.po
 // episodes. Most followed keys only come near a limit, or only their upper bounds do.
 // Each second is checked once.
 func (t *Track) IsCold(p detect.Policy) bool {
-	if t.Subject.IsWhole() {
+	if t.Followed.IsWhole() {
 		return false
 	}
 	for _, e := range t.past {
@@ -224,7 +224,7 @@ func (t *Track) Episodes(c Conditions) (now [2]Episode) {
 		now[i] = t.cached[i].clone()
 	}
 	t.observe(&now, t.settled, math.MaxInt64, c)
-	for i, k := range t.Subject.Sides() {
+	for i, k := range t.Followed.Sides() {
 		now[i].settle(c.Time.Settled, c.Time)
 		now[i].smooth(c.Rules(k))
 	}
@@ -238,7 +238,7 @@ func (t *Track) advance(c Conditions) {
 		t.largest, t.warning, t.settled = c.Largest, c.Policy.Warning, noSecond
 	}
 	if t.settled == noSecond {
-		for i, k := range t.Subject.Sides() {
+		for i, k := range t.Followed.Sides() {
 			t.cached[i] = t.pastEpisode(k)
 		}
 	}
@@ -249,7 +249,7 @@ func (t *Track) advance(c Conditions) {
 // the last second that is recorded then.
 func (t *Track) observe(all *[2]Episode, after, before int64, c Conditions) (last int64) {
 	var rules [2]Rules
-	for i, k := range t.Subject.Sides() {
+	for i, k := range t.Followed.Sides() {
 		rules[i] = c.Rules(k)
 	}
 	last = after
@@ -303,7 +303,7 @@ func (t *Track) KeyEvidence(e *Episode, k detect.Subject) *detect.Evidence {
 // there is none.
 func (t *Track) Evidence(e *Episode) *detect.Evidence {
 	gathered := t.hottest.summarise(e.first, e.last)
-	if t.Subject.IsWhole() {
+	if t.Followed.IsWhole() {
 		gathered = summarisePressure(&e.Pressure, e.seconds)
 	}
 	if gathered == nil {
@@ -358,7 +358,7 @@ func (t *Track) HotSeconds(hot sample.Milli) (seconds int, most sample.Milli) {
 func (t *Track) Bytes() int64 {
 	const kept = int64(unsafe.Sizeof(Track{}) + 2*unsafe.Sizeof(Episode{}) + 512) // with its key and its places in maps
 	n := kept + t.points.bytes() + t.hottest.bytes() + t.calls.bytes() + t.places.Bytes()
-	for _, e := range []*Episode{&t.cached[0], &t.cached[1], t.past[t.Subject.Sides()[0]], t.past[t.Subject.Sides()[1]]} {
+	for _, e := range []*Episode{&t.cached[0], &t.cached[1], t.past[t.Followed.Sides()[0]], t.past[t.Followed.Sides()[1]]} {
 		if e != nil && e.means != nil {
 			n += int64(unsafe.Sizeof(*e.means))
 		}
@@ -366,18 +366,18 @@ func (t *Track) Bytes() int64 {
 	return n
 }
 
-// Subject is a key of a table or index, or, without a key, all of it.
-type Subject struct {
+// Followed is a key of a table or index, or, without a key, all of it.
+type Followed struct {
 	Target detect.Target
 	Hash   uint64
 	Key    sample.Key
 }
 
-// IsWhole reports whether the subject is a table or index as a whole.
-func (s Subject) IsWhole() bool { return s.Hash == 0 }
+// IsWhole reports whether a table or index as a whole is followed.
+func (s Followed) IsWhole() bool { return s.Hash == 0 }
 
-// Sides returns what findings of the subject can be about.
-func (s Subject) Sides() [2]detect.Subject {
+// Sides returns what its findings can be about.
+func (s Followed) Sides() [2]detect.Subject {
 	if s.IsWhole() {
 		return [2]detect.Subject{detect.SubjectPartition, detect.SubjectTable}
 	}

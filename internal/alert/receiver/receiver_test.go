@@ -56,7 +56,7 @@ func payloadOf(t *testing.T, event detect.Event, severity detect.Severity, key s
 	f.Ground, f.Shards = detect.GroundItem, 3
 	f.Peak.WCU = detect.Figure{Value: 1500, Low: 1490, High: 1510}
 	f.Advice = []detect.Step{detect.NewStep(detect.FixShardedKey)}
-	f.Case = casebook.Of(&f)
+	f.Case = casebook.Diagnose(&f)
 	i := detect.Incident{
 		ID: incidentID, Case: f.Case, Subject: f.Subject, Target: f.Target, Severity: severity, State: detect.Firing, OpenedAt: at, LastSeen: f.LastSeen,
 		Root: f.Fingerprint, Findings: []string{f.Fingerprint, "other", "third"}, Labels: map[string]string{"team": "checkout"}, Owner: "payments",

@@ -89,7 +89,7 @@ func (s *State) continueFinding(seen *observation, now time.Time) detect.Finding
 	}
 	made := f.Incident
 	f = incident.Continue(&f, &before.finding, s.settled)
-	f.Incident, f.Case = made, casebook.Of(&f)
+	f.Incident, f.Case = made, casebook.Diagnose(&f)
 	return f
 }
 

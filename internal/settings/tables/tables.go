@@ -27,7 +27,7 @@ type Section struct {
 // reads and checks policies, so that all programs can share a file, and has
 // neither flags nor variables for them.
 type FileSection struct {
-	Policy Policy `yaml:"policy" help:"policies of all tables: a collector reads keys, words and suffix of it" layers:"file"`
+	Policy Policy `yaml:"policy" help:"policies of all tables: a collector reads keys and positions of it" layers:"file"`
 	Tables Tables `yaml:"tables" help:"single tables, by name: see [Tables](#tables)" layers:"file"`
 }
 

@@ -140,7 +140,7 @@ func (m *Maker) Finding(about any) detect.Finding {
 	}
 	f.LastSeen = f.FirstSeen.Add(time.Duration(f.Seconds) * time.Second)
 	f.KeyType = []string{"S", "S", "S", "N", "B", "SN"}[m.random.IntN(6)]
-	f.Case = casebook.Of(&f)
+	f.Case = casebook.Diagnose(&f)
 	return f
 }
 

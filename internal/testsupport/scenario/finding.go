@@ -13,7 +13,7 @@ func NewFinding(about any, t detect.Target, key sample.Key) detect.Finding {
 	switch about := about.(type) {
 	case detect.Subject:
 		f := detect.NewFinding(about, t, key)
-		f.Case = casebook.Of(&f)
+		f.Case = casebook.Diagnose(&f)
 		return f
 	case detect.Case:
 		return casebook.NewFinding(about, t, key)
