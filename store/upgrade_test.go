@@ -56,7 +56,7 @@ func TestADatabaseOfTheFirstReleaseIsRead(t *testing.T) {
 		FirstSeen: at, LastSeen: at, UpdatedAt: at, Document: []byte(`{"case":"index_key","subject":"key_writes","key":"OPEN"}`)}
 	window := store.Window{Target: orders, Second: at, Requests: 7, ReadMilli: 1000, WriteMilli: 2000, ThrottledRequests: 1, ThrottledReadMilli: 10, ThrottledWriteMilli: 20,
 		Vector: map[string]int64{"a": 3}, Complete: true, Body: body}
-	report := store.Report{ID: "p", Schedule: "daily", Due: at, From: at, To: at, Made: at, Outline: []byte(`{"hot":0}`), Document: []byte(`{"p":1}`)}
+	report := store.Report{ID: "p", Schedule: "daily", Due: at, From: at, To: at, Made: at, Outline: []byte(`{"hot":0}`), Document: []byte(`{"hot":[{"case":"hot_key","subject":""},{"case":"too_few_shards","subject":""}]}`)}
 	rows := map[string]struct {
 		read func(ctx context.Context, s *store.Store) (any, error)
 		want any
@@ -110,7 +110,7 @@ func TestADatabaseOfTheFirstReleaseIsRead(t *testing.T) {
 			[]store.Transition{{Of: "f", At: at, From: "pending", To: "firing", Severity: "critical", Note: "silenced", About: "s", Until: at}}},
 		"incidents": {func(ctx context.Context, s *store.Store) (any, error) { return s.Incident(ctx, "i") }, store.Incident{
 			ID: "i", Case: "index_key", Subject: "key_writes", Target: byDate, Severity: "critical", State: "firing", OpenedAt: at, FiredAt: at, LastSeen: at, Revision: 2, Root: "f",
-			Findings: []string{"f"}, Document: []byte(`{"id":"i","case":"index_key","subject":"key_writes","told":{"case":"index_key","subject":"key_writes","root":"f"}}`)}},
+			Findings: []string{"f"}, Document: []byte(`{"id":"i","case":"index_key","subject":"key_writes","told":{"case":"short_of_capacity","subject":"table","root":"f"}}`)}},
 		"an incident's history": {func(ctx context.Context, s *store.Store) (any, error) { return s.IncidentHistory(ctx, "i") },
 			[]store.Transition{{Of: "i", At: at, To: "firing", Severity: "critical", Note: "silenced", About: "s", Until: at}}},
 		"due notifications": {func(ctx context.Context, s *store.Store) (any, error) { return s.DueNotifications(ctx, "r", 0) }, []store.Notification{{
@@ -118,7 +118,7 @@ func TestADatabaseOfTheFirstReleaseIsRead(t *testing.T) {
 		"receivers": {func(ctx context.Context, s *store.Store) (any, error) { return s.Receivers(ctx) }, []store.Receiver{{
 			Route: "r", Failures: 2, LastError: "timeout", FailedSince: at, NextAttempt: at, Attempted: at, Pending: 1, Oldest: at}}},
 		"silences": {func(ctx context.Context, s *store.Store) (any, error) { return s.Silences(ctx, store.SilenceQuery{}) }, []store.Silence{{
-			ID: "s", State: store.SilenceActive, Matchers: []string{`table="orders"`, `case!="one_caller"`, `subject="partition"`, `subject=~"key_.*"`}, StartsAt: at, EndsAt: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), Author: "ada", Reason: "load test"}}},
+			ID: "s", State: store.SilenceActive, Matchers: []string{`table="orders"`, `case!="one_caller"`, `subject="key_writes"`, `index=""`, `subject="partition"`, `case!="back_pressure"`, `cause=~"hot_.*"`}, StartsAt: at, EndsAt: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), Author: "ada", Reason: "load test"}}},
 		"reports": {func(ctx context.Context, s *store.Store) (any, error) { return s.Report(ctx, "p") }, report},
 		"the audit": {func(ctx context.Context, s *store.Store) (any, error) { return s.Audit(ctx, 0) },
 			[]store.AuditEntry{{At: at, Who: "ada", Action: "add a silence", About: "s", Detail: `table="orders"`}}},

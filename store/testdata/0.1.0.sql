@@ -49,7 +49,7 @@ VALUES ('f', 'hot_gsi_key', 2, 'OPEN', 'critical', 'firing', 1.5, '2026-11-21 12
 INSERT INTO finding_history (fingerprint, at, from_state, to_state, severity, note, about, until, written)
 VALUES ('f', '2026-11-21 12:00:00+00:00', 'pending', 'firing', 'critical', 'silenced', 's', '2026-11-21 12:00:00+00:00', '2026-11-21 12:00:00+00:00');
 INSERT INTO incidents (id, cause, target, severity, state, opened_at, fired_at, last_seen, revision, root, document, updated)
-VALUES ('i', 'hot_key', 2, 'critical', 'firing', '2026-11-21 12:00:00+00:00', '2026-11-21 12:00:00+00:00', '2026-11-21 12:00:00+00:00', 2, 'f', '{"id":"i","cause":"hot_key","told":{"cause":"hot_key","root":"f"}}', '2026-11-21 12:00:00+00:00');
+VALUES ('i', 'hot_key', 2, 'critical', 'firing', '2026-11-21 12:00:00+00:00', '2026-11-21 12:00:00+00:00', '2026-11-21 12:00:00+00:00', 2, 'f', '{"id":"i","cause":"hot_key","told":{"cause":"starvation","root":"f"}}', '2026-11-21 12:00:00+00:00');
 INSERT INTO incident_findings (incident, fingerprint) VALUES ('i', 'f');
 INSERT INTO incident_history (incident, at, from_state, to_state, severity, note, about, until, written)
 VALUES ('i', '2026-11-21 12:00:00+00:00', '', 'firing', 'critical', 'silenced', 's', '2026-11-21 12:00:00+00:00', '2026-11-21 12:00:00+00:00');
@@ -60,9 +60,9 @@ INSERT INTO notification_groups (id, receiver, document, updated) VALUES ('g', '
 INSERT INTO receivers (route, failures, failed_since, next_attempt, attempted, last_error)
 VALUES ('r', 2, '2026-11-21 12:00:00+00:00', '2026-11-21 12:00:00+00:00', '2026-11-21 12:00:00+00:00', 'timeout');
 INSERT INTO silences (id, matchers, starts_at, ends_at, author, reason)
-VALUES ('s', '["table=\"orders\"","kind!=\"single_caller\"","kind=\"hot_partition\"","cause=\"hot_key\""]', '2026-11-21 12:00:00+00:00', '9999-01-01 00:00:00+00:00', 'ada', 'load test');
+VALUES ('s', '["table=\"orders\"","kind!=\"single_caller\"","kind=\"hot_key_write\"","cause=\"hot_partition\"","cause=~\"hot_.*\""]', '2026-11-21 12:00:00+00:00', '9999-01-01 00:00:00+00:00', 'ada', 'load test');
 
 INSERT INTO report_schedules (name, spec, since, seen) VALUES ('daily', '0 9 * * *', '2026-11-21 12:00:00+00:00', '2026-11-21 12:00:00+00:00');
 INSERT INTO reports (id, schedule, due, from_at, to_at, made, outline, document)
-VALUES ('p', 'daily', '2026-11-21 12:00:00+00:00', '2026-11-21 12:00:00+00:00', '2026-11-21 12:00:00+00:00', '2026-11-21 12:00:00+00:00', '{"hot":0}', '{"p":1}');
+VALUES ('p', 'daily', '2026-11-21 12:00:00+00:00', '2026-11-21 12:00:00+00:00', '2026-11-21 12:00:00+00:00', '2026-11-21 12:00:00+00:00', '{"hot":0}', '{"hot":[{"cause":"hot_key"},{"cause":"sharded_key"}]}');
 INSERT INTO audit (at, who, action, about, detail) VALUES ('2026-11-21 12:00:00+00:00', 'ada', 'add a silence', 's', 'table="orders"');

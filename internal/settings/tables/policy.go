@@ -46,6 +46,11 @@ type Policy struct {
 	RunbookURL string `yaml:"runbook_url" help:"the address of your own instructions, for a link in notifications, such as https://wiki.example.com/dynamodb#{case}; {case} stands for the incident's case"`
 }
 
+// Replacements implements config.Replacer.
+func (Policy) Replacements() map[string]string {
+	return map[string]string{"words": "a hashed key is hashed whole; to keep its beginning readable, write keys: prefix(N)"}
+}
+
 // DetectPolicy returns the policy of a table or index as detect takes it. The
 // sections are ones that Check found nothing wrong with.
 func (s *Section) DetectPolicy(of detect.Target) detect.Policy {
