@@ -172,7 +172,7 @@ func (b *Board) callersOf(found []detect.Finding) map[detect.Target]map[string]f
 	return b.totals.callers(targets)
 }
 
-// judge returns the findings of a track, at most one of each of its kinds.
+// judge returns the findings of a track, at most one about each of its sides.
 func (b *Board) judge(t *episode.Track) (found []detect.Finding) {
 	if t.IsCold(b.options.Policy(t.Followed.Target)) {
 		return nil

@@ -37,7 +37,7 @@ func throttleMetrics(k detect.Subject) (metrics []detect.Metric) {
 }
 
 // throttledFinding returns the finding about the latest episode of throttling for a
-// kind's reasons.
+// subject's reasons.
 func throttledFinding(target detect.Target, r *Reading, k detect.Subject) (f detect.Finding, ok bool) {
 	metrics := throttleMetrics(k)
 	var harmed []Minute // the last episode

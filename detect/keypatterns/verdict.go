@@ -244,10 +244,10 @@ func nearerToLimit(write, read groupPeak) (detect.Subject, groupPeak) {
 // from the proven recent peak, too many from the highest peak ever seen: nobody removes
 // shards for a quiet night.
 func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, queries float64, p detect.Policy) (verdict, []detect.Finding) {
-	kind, peak := nearerToLimit(g.write, g.read)
-	needed := detect.Shards(peak.Value, detect.Limit(kind), p.Headroom)
-	mostKind, most := nearerToLimit(mostWrite, mostRead)
-	ever := detect.Shards(most.Value, detect.Limit(mostKind), p.Headroom)
+	side, peak := nearerToLimit(g.write, g.read)
+	needed := detect.Shards(peak.Value, detect.Limit(side), p.Headroom)
+	mostSide, most := nearerToLimit(mostWrite, mostRead)
+	ever := detect.Shards(most.Value, detect.Limit(mostSide), p.Headroom)
 	deviation, hottest, certain := g.deviation(shards)
 	base := id.base + id.tail
 	if id.form.Alone {
@@ -260,8 +260,8 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, qu
 	}
 
 	v := verdict{
-		Sharded: s, after: evenly(kind, peak.Value, needed), even: evenly(kind, peak.Value, shards), cost: detect.FanOut(queries, needed-shards, p),
-		uneven: certain, suffices: peak.proven <= sample.Milli(shards)*detect.ShareOf(detect.Limit(kind), p.Warning),
+		Sharded: s, after: evenly(side, peak.Value, needed), even: evenly(side, peak.Value, shards), cost: detect.FanOut(queries, needed-shards, p),
+		uneven: certain, suffices: peak.proven <= sample.Milli(shards)*detect.ShareOf(detect.Limit(side), p.Warning),
 	}
 	var all []detect.Finding
 	add := func(c detect.Case, severity detect.Severity, steps []detect.Step) {
@@ -271,17 +271,17 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, qu
 		all = append(all, f)
 	}
 	switch {
-	case detect.Shards(peak.proven, detect.Limit(kind), p.Headroom) > shards && !(certain && v.suffices):
-		add(casebook.TooFewShards, loadSeverity(peak.proven/sample.Milli(shards), kind, p), v.steps())
+	case detect.Shards(peak.proven, detect.Limit(side), p.Headroom) > shards && !(certain && v.suffices):
+		add(casebook.TooFewShards, loadSeverity(peak.proven/sample.Milli(shards), side, p), v.steps())
 	case shards > detect.TooManyFactor*ever:
 		fewer := detect.NewStep(detect.FixFewerShards)
-		fewer.Arguments.Count, fewer.After = ever, evenly(mostKind, most.Value, ever)
+		fewer.Arguments.Count, fewer.After = ever, evenly(mostSide, most.Value, ever)
 		add(casebook.TooManyShards, detect.Info, []detect.Step{fewer})
 	}
 	if certain {
 		highest := sample.Milli(float64(peak.proven) * g.shareOf(hottest))
 		severity := detect.Info
-		if detect.Rank(loadSeverity(highest, kind, p)) > detect.Rank(detect.Info) {
+		if detect.Rank(loadSeverity(highest, side, p)) > detect.Rank(detect.Info) {
 			severity = detect.Warning
 		}
 		even := detect.NewStep(detect.FixEvenShards)

@@ -188,22 +188,22 @@ func Ask(q Question, t detect.Target, seconds []Second, p detect.Policy) *Answer
 	if len(seconds) == 0 {
 		return nil
 	}
-	kind := detect.KeyWrites
+	side := detect.KeyWrites
 	if hottestOf(seconds, detect.KeyReads) > hottestOf(seconds, detect.KeyWrites) {
-		kind = detect.KeyReads
+		side = detect.KeyReads
 	}
 	most := slices.MaxFunc(seconds, func(a, b Second) int {
-		return int(min(1, max(-1, detect.Amount(kind, a.Low)-detect.Amount(kind, b.Low))))
+		return int(min(1, max(-1, detect.Amount(side, a.Low)-detect.Amount(side, b.Low))))
 	})
 	w := &Answer{
-		Target: t, Key: q.Key, Unit: detect.Side(kind, "WCU", "RCU"), Limit: detect.Units(detect.Limit(kind)), Shards: q.Shards, Factor: q.Factor,
-		Peak: detect.Units(detect.Amount(kind, most.Low)) * q.Factor, Seconds: len(seconds), Seed: placementSeed,
+		Target: t, Key: q.Key, Unit: detect.Side(side, "WCU", "RCU"), Limit: detect.Units(detect.Limit(side)), Shards: q.Shards, Factor: q.Factor,
+		Peak: detect.Units(detect.Amount(side, most.Low)) * q.Factor, Seconds: len(seconds), Seed: placementSeed,
 	}
 	w.PerShard = w.Peak / float64(q.Shards)
-	w.Needed = detect.Shards(sample.Milli(w.Peak*1000), detect.Limit(kind), p.Headroom)
+	w.Needed = detect.Shards(sample.Milli(w.Peak*1000), detect.Limit(side), p.Headroom)
 	w.Fullest, w.FullestP95 = fullestShard(float64(most.Requests)*q.Factor, q.Shards, w.PerShard)
 	for _, s := range seconds {
-		load := detect.Units(detect.Amount(kind, s.Low)) * q.Factor
+		load := detect.Units(detect.Amount(side, s.Low)) * q.Factor
 		if load > w.Limit {
 			w.OverUnsharded++
 		}

@@ -92,11 +92,11 @@ func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load, facts
 	case f.Ground.IsRamp():
 		step, slower := detect.NewStep(detect.FixPrewarmForRamp), detect.NewStep(detect.FixSlowRamp)
 		step.Arguments.Units, slower.Arguments.Units = f.Ramp.Requested*detect.DefaultHeadroom, detect.RampFactor*f.Ramp.Previous
-		kind := detect.KeyWrites
+		side := detect.KeyWrites
 		if f.Ramp.Unit == "rcu" {
-			kind = detect.KeyReads
+			side = detect.KeyReads
 		}
-		step.Cost = detect.Prewarm(kind, step.Arguments.Units, f.Index, facts, p)
+		step.Cost = detect.Prewarm(side, step.Arguments.Units, f.Index, facts, p)
 		return append([]detect.Step{step, slower}, retry...)
 	}
 	return append([]detect.Step{stepForWarmKeys(f, peak, facts, p)}, retry...)
@@ -132,14 +132,14 @@ func stepForWarmKeys(f *detect.Finding, peak sketch.Load, facts *detect.TableFac
 	provisioned := facts != nil && facts.Billing == detect.BillingProvisioned
 	switch {
 	case !provisioned && (write > detect.OnDemandWrite || read > detect.OnDemandRead):
-		kind, asked := detect.KeyWrites, write
+		side, asked := detect.KeyWrites, write
 		if write <= detect.OnDemandWrite {
-			kind, asked = detect.KeyReads, read
+			side, asked = detect.KeyReads, read
 		}
 		step := detect.NewStep(detect.FixPrewarmNewTable)
 		step.Arguments.Units = asked * detect.DefaultHeadroom
-		step.Arguments.Count = int(math.Ceil(step.Arguments.Units / detect.Units(detect.Limit(kind))))
-		step.Cost = detect.Prewarm(kind, step.Arguments.Units, f.Index, facts, p)
+		step.Arguments.Count = int(math.Ceil(step.Arguments.Units / detect.Units(detect.Limit(side))))
+		step.Cost = detect.Prewarm(side, step.Arguments.Units, f.Index, facts, p)
 		return step
 	case f.Severity == detect.Critical:
 		return detect.NewStep(detect.FixPrewarm)

@@ -11,13 +11,13 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Episode folds a subject's seconds, in time order, for one kind of finding. An episode
+// Episode folds the seconds of a key or target, in time order, for one watched subject. An episode
 // begins with a second above the policy's share of the limit and ends when it is
 // resolved; the next one begins anew.
 type Episode struct {
 	state detect.State // empty before the first hot second
 	// write and read are the highest seconds of each; At and consumed belong to the
-	// highest second of the kind's side.
+	// highest second of the subject's side.
 	write, read sampling.Interval
 	At          int64
 	consumed    sketch.Load
@@ -79,10 +79,10 @@ type Episode struct {
 	harm        harm.Share
 	lasting     detect.Severity
 
-	// kind is the kind of a table's or index's episode, empty for a key. escalated
+	// watched is the subject of a table's or index's episode, empty for a key. escalated
 	// reports that the throttling does not mend itself, or is an outage. minute is the
 	// throttling since it began to be counted anew.
-	kind      detect.Subject
+	watched   detect.Subject
 	escalated bool
 	minute    harm.Minute
 	// Pressure is the throttling of a table or index as a whole, in the seconds that count.

@@ -10,7 +10,7 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// Peak returns the highest second on the kind's side, reads or writes.
+// Peak returns the highest second on the subject's side, reads or writes.
 func (e *Episode) Peak(k detect.Subject) sampling.Interval { return detect.Side(k, e.write, e.read) }
 
 // sustainedPeak returns the peak that a shard count has to serve. For a fully seen key it
@@ -45,7 +45,7 @@ func (e *Episode) leastPeak(r Rules, mean float64, sure sample.Milli) float64 {
 	return least
 }
 
-// total returns the load on the kind's side, reads or writes.
+// total returns the load on the subject's side, reads or writes.
 func (e *Episode) total(k detect.Subject) *sampling.Total {
 	return detect.Side(k, &e.writeTotal, &e.readTotal)
 }
@@ -85,7 +85,7 @@ func (e *Episode) Healing() *detect.Healed {
 	return &then
 }
 
-// Finding returns a finding with the figures that every kind has.
+// Finding returns a finding with the figures that every one has.
 func (e *Episode) Finding(s Followed, r Rules) detect.Finding {
 	f := detect.NewFinding(r.Watched, s.Target, s.Key)
 	f.Severity, f.State, f.Lasting = r.Cap(e.Severity()), e.state, r.Cap(e.lasting)
@@ -197,7 +197,7 @@ func restoreEpisode(f *detect.Finding) *Episode {
 		e.refused[0], e.healing.refused = e.last, e.last
 	}
 	if f.Subject.OfTable() {
-		e.kind, e.isHarmed, e.escalated = f.Subject, false, f.Severity == detect.Critical
+		e.watched, e.isHarmed, e.escalated = f.Subject, false, f.Severity == detect.Critical
 		e.Pressure.Partition = f.Partition
 	}
 	if f.Healed != nil { // its load goes on

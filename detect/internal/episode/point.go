@@ -97,14 +97,14 @@ func (p point) spreadOver(seconds float64) point {
 // certainPoint returns the certain load of the second, without the flushed load.
 func (p point) certainPoint() point { return p.spreadOver(math.Inf(1)) }
 
-// believedAmounts returns the part of the second that a kind is about, and the variance
+// believedAmounts returns a watched subject's part of the second, and the variance
 // if sampling drew whole callers.
 func (p *point) believedAmounts(k detect.Subject) (a *sampling.Amounts, whole float64) {
 	side := detect.Side(k, 1, 0)
 	return &p.independent[side], p.whole[side]
 }
 
-// sampledSecond returns the kind's side of the second, bounded as if requests were drawn
+// sampledSecond returns the subject's side of the second, bounded as if requests were drawn
 // independently, and the variance if sampling drew whole callers.
 func (p *point) sampledSecond(k detect.Subject) sampling.Second {
 	seen, whole := p.believedAmounts(k)
@@ -113,7 +113,7 @@ func (p *point) sampledSecond(k detect.Subject) sampling.Second {
 	}
 }
 
-// amounts returns the part of the second that a kind is about.
+// amounts returns a watched subject's part of the second.
 func (p *point) amounts(k detect.Subject) *sampling.Amounts {
 	return detect.Side(k, &p.write, &p.read)
 }
@@ -150,7 +150,7 @@ func (p *point) combinedShare() float64 {
 	return detect.Units(p.write.Proven)/detect.Units(detect.PartitionWrite) + detect.Units(p.read.Proven)/detect.Units(detect.PartitionRead)
 }
 
-// mayRefuse reports whether the partition may have refused attempts on the kind's side.
+// mayRefuse reports whether the partition may have refused attempts on the subject's side.
 // Attempts without units, before a retry, count for the side with the larger part of its limit.
 func (p *point) mayRefuse(k detect.Subject) bool {
 	if p.throttled != (sketch.Load{}) {
@@ -160,7 +160,7 @@ func (p *point) mayRefuse(k detect.Subject) bool {
 	return p.keyRange+p.noReason > 0 && detect.Side(k, writes, !writes)
 }
 
-// refusedParts returns the refused parts of the requested units on the kind's side, and of the
+// refusedParts returns the refused parts of the requested units on the subject's side, and of the
 // requests of both: attempts that a retry serves carry no units. They count the requests that
 // the partition refused, drawn as independently as records state.
 func (p *point) refusedParts(k detect.Subject) (units, requests sampling.Part) {

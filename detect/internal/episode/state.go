@@ -128,7 +128,7 @@ func (e *Episode) Severity() detect.Severity {
 	switch {
 	case e.escalated:
 		return detect.Critical
-	case e.kind.OfTable() && e.warned:
+	case e.watched.OfTable() && e.warned:
 		return detect.Warning
 	case e.isHarmed || e.sustained:
 		return detect.Critical
@@ -169,7 +169,7 @@ func (e *Episode) observePressure(p *point, r Rules) {
 		e.asked = e.asked.Plus(e.calm)
 	}
 	e.asked, e.calm = e.asked.Plus(this), harm.Asked{}
-	e.kind = r.Watched
+	e.watched = r.Watched
 	if detect.Weight(p.table) > detect.Weight(e.PeakLoad()) {
 		e.At, e.consumed = p.second, p.consumedLoad()
 	}

@@ -28,7 +28,7 @@ type Conditions struct {
 // knows a horizon, and before it as many seconds as a flush may have gathered.
 type tableLoad func(from, to int64) sketch.Load
 
-// Rules returns the conditions for findings of one kind.
+// Rules returns the conditions for findings about one watched subject.
 func (c Conditions) Rules(k detect.Subject) Rules {
 	return Rules{k, c}
 }
@@ -50,7 +50,7 @@ type Track struct {
 	// past are the episodes before points.
 	past map[detect.Subject]*Episode
 	// cached holds the episodes up to and including the second `settled`, in the order of
-	// the subject's kinds. Settled seconds are judged once, unless late data change them.
+	// its sides. Settled seconds are judged once, unless late data change them.
 	cached  [2]Episode
 	settled int64
 	// grew reports that some second has measured growth of the key's items.
@@ -217,7 +217,7 @@ func (t *Track) pastEpisode(k detect.Subject) Episode {
 	return Episode{}
 }
 
-// Episodes returns the current episode of each of the subject's kinds.
+// Episodes returns the current episode of each of its sides.
 func (t *Track) Episodes(c Conditions) (now [2]Episode) {
 	t.advance(c)
 	for i := range now {
@@ -245,7 +245,7 @@ func (t *Track) advance(c Conditions) {
 	t.settled = t.observe(&t.cached, t.settled, c.Time.Settled-aheadSeconds, c)
 }
 
-// observe records the seconds between two in the episodes of the subject's kinds, and returns
+// observe records the seconds between two in the episodes of both sides, and returns
 // the last second that is recorded then.
 func (t *Track) observe(all *[2]Episode, after, before int64, c Conditions) (last int64) {
 	var rules [2]Rules

@@ -20,7 +20,7 @@ type Ring struct {
 
 // question identifies a verdict of [Ring.Judge].
 type question struct {
-	kind detect.Subject
+	side detect.Subject
 	from int64
 }
 

@@ -48,7 +48,7 @@ func (s Pressure) Plus(o Pressure) Pressure {
 	return s
 }
 
-// RefusedFor returns the number of refused requests that a kind of finding is about.
+// RefusedFor returns the number of refused requests that findings about a subject count.
 func (s *Pressure) RefusedFor(k detect.Subject) int64 {
 	if k == detect.SubjectTable {
 		return s.StarvedRequests() + s.Unexplained
@@ -73,7 +73,7 @@ func (s *Pressure) StarvedRequests() int64 {
 	return s.Refused[sample.Provisioned] + s.Refused[sample.MaxOnDemand] + s.Refused[sample.AccountLimit] + s.Refused[sample.OfIndexCapacity]
 }
 
-// Hits reports whether the second counts for a kind of finding, and whether requests were
+// Hits reports whether the second counts for findings about a subject, and whether requests were
 // throttled in it.
 func (s *Pressure) Hits(k detect.Subject) (hit, throttled bool) {
 	if k == detect.SubjectPartition {
