@@ -44,6 +44,11 @@ func findingQuery(q url.Values) (store.FindingQuery, error) {
 		State: q.Get("state"), Severity: q.Get("severity"),
 		Account: q.Get("account"), Region: q.Get("region"), Table: q.Get("table"), Case: q.Get("case"), Subject: q.Get("subject"),
 	}
+	for _, gone := range []string{"kind", "cause"} { // without an error, everything would be chosen
+		if q.Has(gone) {
+			return f, badRequest{Err: fmt.Errorf("%s does not exist any more: write case or subject", gone)}
+		}
+	}
 	if err := oneOf("state", f.State, states); err != nil {
 		return f, err
 	}

@@ -382,6 +382,7 @@ func TestTheAPIReturnsIncidents(t *testing.T) {
 	}
 	for query, want := range map[string]string{
 		"incidents?state=wrong": "give one of pending", "incidents?case=hot-key": `there is no case \"hot-key\": did you mean \"hot_key\"?`,
+		"findings?kind=hot_key_write": "kind does not exist any more: write case or subject", "incidents?cause=hot_key": "cause does not exist any more: write case or subject",
 		"findings?subject=key_write": `there is no subject \"key_write\": did you mean \"key_writes\"?`,
 	} {
 		if text, _ := get(t, address+"/api/v1/"+query, http.StatusBadRequest); !strings.Contains(text, want) {
