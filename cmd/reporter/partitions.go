@@ -13,11 +13,10 @@ import (
 	"github.com/keyheat/keyheat/internal/aws/catalog"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/cli/terminal"
+	"github.com/keyheat/keyheat/internal/partitions"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/settings/tables"
-	"github.com/keyheat/keyheat/internal/web/heatmap"
-	"github.com/keyheat/keyheat/internal/web/partitions"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -44,7 +43,7 @@ func showPartitions() *cobra.Command {
 			if err := checkTable(c.Context(), db, "TABLE", at); err != nil {
 				return err
 			}
-			t, err := partitions.Load(c.Context(), db, at, heatmap.Range{}, time.Now())
+			t, err := partitions.Load(c.Context(), db, at, time.Now(), nil)
 			if errors.Is(err, partitions.ErrNoMap) {
 				return cli.Wrong(fmt.Errorf("%s: %w", at.Name(), err))
 			}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/partition"
-	"github.com/keyheat/keyheat/internal/web/partitions"
+	"github.com/keyheat/keyheat/internal/partitions"
 	"github.com/keyheat/keyheat/store"
 )
 

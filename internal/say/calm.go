@@ -8,9 +8,8 @@ type EmptyParts struct {
 	// Incidents is of a list of incidents, Findings of a table, Whole of a table and its
 	// keys.
 	Incidents, Findings, Whole string
-	// Hot, Throttled and Counted are of a heatmap: of keys' loads, of throttled requests,
-	// and of a time without counts.
-	Hot, Throttled, Counted string
+	// Hot and Counted are of a heatmap: of keys' loads, and of a time without counts.
+	Hot, Counted string
 	// Fired and Gaps are of a report.
 	Fired, Gaps string
 }
@@ -21,7 +20,6 @@ var Empty = EmptyParts{
 	Findings:  "No finding of this table is open.",
 	Whole:     "Nothing is wrong: no finding is about it, or about a key of it.",
 	Hot:       "No key came above a fiftieth of the partition limit in this time.",
-	Throttled: "No request of a key that is followed was throttled in this time.",
 	Counted:   "Nothing of this time was counted: no collector read it, or it is no longer kept. The load is unknown.",
 	Fired:     "Nothing fired in the counted time.",
 	Gaps:      "No gaps in the samples were noticed.",

@@ -11,10 +11,8 @@ import (
 // Heat is the worst key of a heatmap, for a sentence above the map.
 type Heat struct {
 	Key sample.Text
-	// Share is its highest value: of a partition's limit, or the throttled part of its
-	// requested units.
-	Share     float64
-	Throttled bool
+	// Share is its highest value, of a partition's limit.
+	Share float64
 	// At is when it was highest. From and To are the ends of its time over the limit; zero
 	// if it was never over.
 	At, From, To time.Time
@@ -31,10 +29,7 @@ func (h Heat) String() string {
 	if h.Dated {
 		layout = "2006-01-02 15:04"
 	}
-	switch {
-	case h.Throttled:
-		return fmt.Sprintf("%s was throttled most: %s of its requested units at %s UTC.", key, share, h.At.Format(layout))
-	case h.From.IsZero():
+	if h.From.IsZero() {
 		return fmt.Sprintf("No key was over the partition limit. %s came nearest, with %s at %s UTC.", key, share, h.At.Format(layout))
 	}
 	text := fmt.Sprintf("%s was over the partition limit from %s to %s UTC, %s at worst.", key, h.From.Format(layout), h.To.Format(layout), share)

@@ -18,7 +18,6 @@ func TestHeat(t *testing.T) {
 			Key: "a#1", Share: 1.77, At: from, From: from, To: to, Others: 2, Dated: true,
 		},
 		"No key was over the partition limit. “a#1” came nearest, with 40% at 10:30:00 UTC.": {Key: "a#1", Share: 0.4, At: from},
-		"“a#1” was throttled most: 26.7% of its requested units at 10:30:00 UTC.":            {Key: "a#1", Share: 0.267, At: from, Throttled: true},
 	} {
 		if got := h.String(); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -180,9 +180,6 @@ func fullPartition(f *detect.Finding) string {
 	return "partition " + PartitionRange(r)
 }
 
-// UncertainPartition heads keys that may lie in several partitions.
-const UncertainPartition = "partition uncertain"
-
 // PartitionRange names a partition by its range, 0x4a–0x5f, with its edges as short as they
 // differ.
 func PartitionRange(r *detect.PartitionRange) string {

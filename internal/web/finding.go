@@ -11,6 +11,7 @@ import (
 	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/recipe"
 	"github.com/keyheat/keyheat/detect/whatif"
+	"github.com/keyheat/keyheat/internal/chart"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/overview"
@@ -23,7 +24,7 @@ type findingPage struct {
 	// Said is the finding in ten seconds.
 	Said  say.Brief
 	Steps []step
-	Chart *heatmap.Chart
+	Chart *chart.Seconds
 	// WhatIf is nil where no seconds are stored, or the finding is not of a key. Asked
 	// reports that the address has a question.
 	WhatIf  *heatmap.WhatIf
@@ -42,7 +43,7 @@ type step struct {
 	detect.Step
 	// Bars are the load now and after the step. They are nil if the load after is unknown,
 	// or the same as after the step before.
-	Bars []heatmap.Bar
+	Bars []chart.Bar
 	// Takes is the effort, and Facts are the facts that nothing else on the card has.
 	Takes string
 	Facts []say.Line
@@ -53,13 +54,13 @@ type step struct {
 func newSteps(f *detect.Finding) []step {
 	steps, shown := casebook.Steps(f), new(detect.After)
 	all := make([]step, len(steps))
-	now := heatmap.NewBar("Now", ofLimit(*f)+" of the limit", heatmap.ShareOfLimit(f))
+	now := chart.NewBar("Now", ofLimit(*f)+" of the limit", heatmap.ShareOfLimit(f))
 	code := codeOf(f)
 	for i := range steps {
 		s := step{Step: steps[i], Takes: say.Takes(&steps[i])}
 		if s.After != nil && *s.After != *shown {
 			shown = s.After
-			s.Bars = []heatmap.Bar{now, heatmap.NewBar("Then", say.LeavesOfLimit(&s.Step), s.After.HighUtilization)}
+			s.Bars = []chart.Bar{now, chart.NewBar("Then", say.LeavesOfLimit(&s.Step), s.After.HighUtilization)}
 		}
 		s.Facts = slices.DeleteFunc(say.StepFacts(f, &s.Step), func(l say.Line) bool { return l.Text == s.Takes })
 		if s.Names != nil {
@@ -105,18 +106,18 @@ func (s *Site) finding(ctx context.Context, r *http.Request) (any, error) {
 	if f.Subject.OfPipeline() {
 		return page, nil
 	}
-	return page, s.chart(ctx, r.URL.Query(), page)
+	return page, s.showLoad(ctx, r.URL.Query(), page)
 }
 
-// chart loads a key's load over time, and the effect of key shards on it.
-func (s *Site) chart(ctx context.Context, values url.Values, page *findingPage) (err error) {
+// showLoad loads a key's load over time, and the effect of key shards on it.
+func (s *Site) showLoad(ctx context.Context, values url.Values, page *findingPage) (err error) {
 	f := &page.F
 	chosen, err := readTime(values, heatmap.EpisodeRange(f, page.Now))
 	if err != nil {
 		return err
 	}
 	page.chooseTime("/findings/"+f.Fingerprint, nil, chosen, "Episode", heatmap.Week)
-	if page.Chart, err = heatmap.LoadChart(ctx, s.store, f, chosen); err != nil || !f.Subject.OfKey() {
+	if page.Chart, err = heatmap.LoadSeconds(ctx, s.store, f, chosen); err != nil || !f.Subject.OfKey() {
 		return err
 	}
 	answer, err := s.ask(ctx, values, f)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/chart"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
@@ -135,14 +136,13 @@ func windowOf(t *testing.T, at time.Time, loads []load) *sketch.Window {
 
 // heatMap is the API's answer.
 type heatMap struct {
-	heatmap.Map
+	chart.Map
 	Rows []heatRow `json:"rows"`
 }
 
 type heatRow struct {
 	Key, Finding string
 	Shards, Over int
-	Keys         int
 	Sum          float64
 	Cells        [][]float64
 }
@@ -201,20 +201,37 @@ func TestHeatIsTheSameAtEachZoom(t *testing.T) {
 	}
 }
 
-// TestHeatThatIsThrottled is a share, of the keys that were refused anything.
+// TestHeatThatIsThrottled: cells have the share that was refused, and why; the map marks
+// them, and tells of them in words.
 func TestHeatThatIsThrottled(t *testing.T) {
 	t.Parallel()
 	start := time.Now().Add(-3 * time.Hour).Truncate(time.Hour).UTC()
 	address := serve(t, heated(t, start, 600, busy, nil, 0))
 	values := between(start, start.Add(10*time.Minute))
-	values.Set("what", "throttled")
 	m := heatOf(t, address, values)
-	if len(m.Rows) != 1 || m.Rows[0].Key != hostile || m.Unit != "%" || len(m.Rows[0].Cells) != 9 {
-		t.Fatalf("%s: %+v", m.Unit, m.Rows)
+	if len(m.Rows) != 4 || m.Rows[0].Key != hostile || len(m.Rows[0].Cells) != 9 {
+		t.Fatalf("%+v", m.Rows)
 	}
 	c := m.Rows[0].Cells[0]
-	if c[1] != 26.7 || c[4] != 15_000 || m.Reasons[0] != "unknown" || c[7] != 1 {
+	if c[1] != 1500 || c[4] != 15_000 || c[5] != 26.7 || m.Reasons[0] != "unknown" || c[7] != 1 {
 		t.Errorf("the cell is %v of %v, want 26.7%% of 15,000 refused for a reason that is not known", c, m.Reasons)
+	}
+	figure := open(t, address+"/heat?"+values.Encode()).all("figure", "heat")[0]
+	if marks := figure.all("path", "refused")[0].attr("d"); strings.Count(marks, "M") != 9 {
+		t.Errorf("the marks of throttled cells are %q, want 9", marks)
+	}
+	text, _ := get(t, address+figure.attr("data-words"), http.StatusOK)
+	var words chart.Words
+	must(t, json.Unmarshal([]byte(text), &words))
+	const want = "highest second 1,500 WCU, 150% of the limit; 15,000 WCU in all, in 10 s; 27% throttled (reason not known)"
+	if got := words.Rows[0][0]; got != want {
+		t.Errorf("the cell's words are %q, want %q", got, want)
+	}
+	if got := words.Columns[0]; !strings.HasPrefix(got.Time, start.Format(time.TimeOnly)+" to ") || got.Counted != "10 of 10 s counted" {
+		t.Errorf("the column's words are %+v", got)
+	}
+	if rest := words.Rows[4][0]; rest != "10 WCU/s on average; one key of them had at most 0 WCU in a second" {
+		t.Errorf("everything else is %q", rest)
 	}
 	values.Set("what", "read")
 	if m := heatOf(t, address, values); len(m.Rows) != 0 {
@@ -296,9 +313,8 @@ func TestHeatPage(t *testing.T) {
 		}
 	}
 	figure := p.all("figure", "heat")[0]
-	text, header := get(t, address+figure.attr("data-source"), http.StatusOK)
-	if !strings.Contains(header.Get("Content-Type"), "application/json") || strings.Contains(text, "<script") {
-		t.Errorf("the script's source is %s %.200s", header.Get("Content-Type"), text)
+	if _, header := get(t, address+figure.attr("data-words"), http.StatusOK); !strings.Contains(header.Get("Content-Type"), "application/json") {
+		t.Errorf("the script's words are %s", header.Get("Content-Type"))
 	}
 	for _, e := range p.all("script", "") {
 		if e.FirstChild != nil || !strings.HasPrefix(e.attr("src"), "/static/") {
@@ -353,7 +369,7 @@ func TestHeatAddresses(t *testing.T) {
 	s, _ := filled(t)
 	address := serve(t, s)
 	for query, want := range map[string]string{
-		"": "ive a table", "table=orders&what=heat": "ive one of write, read, throttled", "table=orders&rows=0": "from 1 to 150",
+		"": "ive a table", "table=orders&what=heat": "ive one of write, read", "table=orders&rows=0": "from 1 to 150",
 		"table=orders&span=1y": "such as 1h", "table=orders&from=yesterday": "such as 2026-11-22T12:00:00Z", "table=orders&span=1s": "ive from 10s to 16 days",
 		"table=orders&span=9000h": "ive from 10s to 16 days", "table=orders&from=2026-11-22T12:00:00Z&to=2026-11-22T11:00:00Z": "ive a beginning before the end", "table=orders&from=2999-11-22T12:00:00Z&to=2999-11-22T13:00:00Z": "ive a beginning in the past",
 		"table=orders&to=9999-11-22T12:00:00Z": "such as",
@@ -447,38 +463,6 @@ func TestHeatRest(t *testing.T) {
 	}
 	if m.Rest[110] != nil {
 		t.Errorf("a second that nobody counted has %g", *m.Rest[110])
-	}
-	values.Set("what", "throttled")
-	if m := heatOf(t, address, values); len(m.Rest) != 0 {
-		t.Errorf("refused shares have a rest of %d columns", len(m.Rest))
-	}
-}
-
-// TestHeatOrders: rows stand by load, by key, grouped by prefix, or by position.
-func TestHeatOrders(t *testing.T) {
-	t.Parallel()
-	start := time.Now().Add(-3 * time.Hour).Truncate(time.Hour).UTC()
-	tell := func(int) []load {
-		return []load{{"user#7", 300, 0}, {"order#1", 200, 0}, {"user#3", 250, 0}, {"plain", 900, 0}, {"-x", 100, 0}}
-	}
-	address := serve(t, heated(t, start, 60, tell, nil, 0))
-	for order, want := range map[string]string{
-		"load": "plain:900 user#7:300 user#3:250 order#1:200 -x:100", "key": "-x:100 order#1:200 plain:900 user#3:250 user#7:300",
-		"prefix": "plain:900 user#:300/2 order#1:200 -x:100", "position": "user#3:250 -x:100 user#7:300 order#1:200 plain:900",
-	} {
-		values := between(start, start.Add(time.Minute))
-		values.Set("sort", order)
-		var got []string
-		for _, row := range heatOf(t, address, values).Rows {
-			text := fmt.Sprintf("%s:%g", row.Key, row.Cells[0][1])
-			if row.Keys > 0 {
-				text += fmt.Sprintf("/%d", row.Keys)
-			}
-			got = append(got, text)
-		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("by %s: %s, want %s", order, strings.Join(got, " "), want)
-		}
 	}
 }
 

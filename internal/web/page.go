@@ -16,6 +16,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
+	"github.com/keyheat/keyheat/internal/partitions"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web/fleet"
@@ -23,7 +24,6 @@ import (
 	"github.com/keyheat/keyheat/internal/web/live"
 	"github.com/keyheat/keyheat/internal/web/manual"
 	"github.com/keyheat/keyheat/internal/web/overview"
-	"github.com/keyheat/keyheat/internal/web/partitions"
 	"github.com/keyheat/keyheat/internal/web/status"
 	"github.com/keyheat/keyheat/store"
 )

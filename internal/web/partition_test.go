@@ -76,51 +76,6 @@ func keepMap(t *testing.T, s *store.Store, m *partition.Map) {
 	must(t, s.Judge(t.Context(), l, store.Judgement{Maps: []store.TargetDocument{{Target: sample.Target{Table: "orders"}, Document: document}}}))
 }
 
-// TestHeatByPosition: the heatmap offers its keys in the order of the key space once ranges
-// are claimed, below the partitions that hold them.
-func TestHeatByPosition(t *testing.T) {
-	t.Parallel()
-	start := time.Now().Add(-3 * time.Hour).Truncate(time.Hour).UTC()
-	s := heated(t, start, 60, func(int) (loads []load) {
-		for i := range 20 {
-			loads = append(loads, load{fmt.Sprint("key#", i), 100 + i, 0})
-		}
-		return loads
-	}, nil, 0)
-	address := serve(t, s)
-	values := between(start, start.Add(time.Minute))
-	values.Set("sort", "position")
-	if m := heatOf(t, address, values); len(m.Partitions) != 0 {
-		t.Errorf("without a map, the partitions are %v", m.Partitions)
-	}
-	addPartitions(t, s)
-	m := heatOf(t, address, values)
-	if len(m.Rows) != 20 || len(m.Partitions) < 3 {
-		t.Fatalf("%d rows in %v", len(m.Rows), m.Partitions)
-	}
-	row, last := 0, position.Position(0)
-	for _, band := range m.Partitions {
-		cells := map[string]bool{}
-		for range band.Rows {
-			at := position.String(m.Rows[row].Key)
-			if at < last {
-				t.Errorf("row %d lies before the row above it", row)
-			}
-			last, row = at, row+1
-			cells[[]string{"0x00–0x40", "0x40–0x7f", "0x7f–0xff", "0x7f–0xff"}[at.Cell(2)]] = true
-		}
-		if !cells[band.Name] || len(cells) != 1 {
-			t.Errorf("%d rows below %q lie in %v", band.Rows, band.Name, cells)
-		}
-	}
-	text, _ := get(t, address+"/heat?"+values.Encode(), http.StatusOK)
-	for _, want := range []string{"By position", `<li class="band">0x00–`, "in the order of the key space"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
-}
-
 // TestPartitions: the page names each partition by its range, with the load of its keys, and
 // says which one is full; the list leads to it.
 func TestPartitions(t *testing.T) {

@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/internal/incident/silence"
+	"github.com/keyheat/keyheat/internal/partitions"
 	"github.com/keyheat/keyheat/internal/web/cursor"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/manual"
 	"github.com/keyheat/keyheat/internal/web/overview"
-	"github.com/keyheat/keyheat/internal/web/partitions"
 	"github.com/keyheat/keyheat/store"
 )
 

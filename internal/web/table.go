@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/chart"
+	"github.com/keyheat/keyheat/internal/partitions"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web/cursor"
 	"github.com/keyheat/keyheat/internal/web/fleet"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
-	"github.com/keyheat/keyheat/internal/web/partitions"
 	"github.com/keyheat/keyheat/internal/web/status"
 	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
@@ -128,11 +129,8 @@ func (s *Site) tablesPage(ctx context.Context, r *http.Request) (any, error) {
 	return page, nil
 }
 
-func (s *Site) heat(ctx context.Context, values url.Values) (q heatmap.Query, m *heatmap.Map, err error) {
+func (s *Site) heat(ctx context.Context, values url.Values) (q heatmap.Query, m *chart.Map, err error) {
 	if q, err = s.heatQuery(ctx, values); err != nil {
-		return q, nil, err
-	}
-	if q.Partitions, err = partitions.LoadClaimed(ctx, s.store, q.Target, time.Now()); err != nil {
 		return q, nil, err
 	}
 	m, err = heatmap.Load(ctx, s.store, q)
@@ -173,33 +171,68 @@ func (s *Site) apiHeat(ctx context.Context, r *http.Request) (any, error) {
 	return m, err
 }
 
-// heatFigure is a heatmap with its controls, for the template of that name.
-type heatFigure struct {
-	heatmap.Links
-	M *heatmap.Map
-	// Unseen reports that none of the map's seconds was counted.
-	Unseen bool
-	// Evidence tells how far the partitions between the rows are known; empty without them.
-	Evidence string
+// heatCells returns the words of a map's cells, for the page's script.
+func (s *Site) heatCells(ctx context.Context, r *http.Request) (any, error) {
+	_, m, err := s.heat(ctx, r.URL.Query())
+	if err != nil {
+		return nil, err
+	}
+	return m.Words(), nil
 }
 
-// drawHeat returns the figure of a map on a page, whose time control has the range of the
+// heatFigures are a page's heatmap and the earlier one that it is compared with, with their
+// controls, for the template of that name.
+type heatFigures struct {
+	heatmap.Links
+	M *chart.Map
+	// Unseen reports that none of the map's seconds was counted.
+	Unseen bool
+	// Figures are empty for a map without rows.
+	Figures []heatFigure
+}
+
+type heatFigure struct {
+	M       *chart.Map
+	Picture *chart.Picture
+	// Words is where the words of the cells are. When is how much earlier the map is; empty
+	// for the page's own.
+	Words, When string
+}
+
+// earlier returns the map that the page's own is compared with; nil for none.
+func (f *heatFigures) earlier() *chart.Map {
+	if len(f.Figures) < 2 {
+		return nil
+	}
+	return f.Figures[1].M
+}
+
+// drawHeat returns the figures of a map on a page, whose time control has the range of the
 // map's cells. A map of another time does not change.
-func (f *frame) drawHeat(page string, asked url.Values, q heatmap.Query, m *heatmap.Map) heatFigure {
+func (s *Site) drawHeat(ctx context.Context, f *frame, page string, asked url.Values, q heatmap.Query, m *chart.Map) (heatFigures, error) {
 	of := indexValues(m.Target)
 	f.chooseTime(page, q.Values(of), q.Range, "Newest", heatmap.Week)
 	f.Time.From, f.Time.To, f.Live = m.From, m.To, !q.Chosen || q.Live
-	figure := heatFigure{M: m, Unseen: slices.Max(m.Seen) == 0, Links: heatmap.NewLinks(page, of, asked, q, m.What)}
-	if len(m.Partitions) > 0 {
-		v := q.Partitions.View(m.Target, time.Now())
-		figure.Evidence = say.Partitions(&v)
+	all := heatFigures{M: m, Unseen: slices.Max(m.Seen) == 0, Links: heatmap.NewLinks(page, of, asked, q, m.What)}
+	draw := func(m *chart.Map, when string) {
+		all.Figures = append(all.Figures, heatFigure{m, m.Picture(), heatmap.WordsLink(of, q, m), when})
 	}
-	return figure
+	draw(m, "")
+	if q.Range.Compare == 0 {
+		return all, nil
+	}
+	when := q.Range.Comparison()
+	q.Range, q.What = q.Range.Earlier(), m.What
+	earlier, err := heatmap.Load(ctx, s.store, q)
+	if err == nil {
+		draw(earlier, when)
+	}
+	return all, err
 }
 
 type heatPage struct {
 	frame
-	heatFigure
+	heatFigures
 	// Rest is the load in units of everything without a row; nil if unknown.
 	Rest *float64
 }
@@ -210,19 +243,20 @@ func (s *Site) heatPage(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := &heatPage{}
+	page := &heatPage{Rest: m.SumRest()}
 	if page.frame, err = s.frame(ctx, asked, "Heat of "+keytext(m.Table), "tables"); err != nil {
 		return nil, err
 	}
-	page.heatFigure = page.drawHeat("/heat", asked, q, m)
-	page.Rest = m.SumRest()
-	return page, nil
+	page.heatFigures, err = s.drawHeat(ctx, &page.frame, "/heat", asked, q, m)
+	return page, err
 }
 
 type partitionsPage struct {
 	frame
 	// T is nil for the list, and Tables for one table.
 	T      *partitions.Table
+	Ring   []chart.Piece
+	Splits *chart.Splits
 	Tables []partitions.Table
 	// Next is the cursor behind Tables; nil at the end of the list.
 	Next *string
@@ -243,7 +277,14 @@ func (s *Site) partitionsPage(ctx context.Context, r *http.Request) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	t, err := partitions.Load(ctx, s.store, askedTarget(r.URL.Query()), shown, now)
+	begin, end, busiest := time.Time{}, now, (func(sample.Target) (time.Time, error))(nil)
+	if shown.Chosen {
+		begin, end = shown.From, shown.To
+		busiest = func(of sample.Target) (time.Time, error) {
+			return heatmap.FindBusiestMinute(ctx, s.store, of, shown, now)
+		}
+	}
+	t, err := partitions.Load(ctx, s.store, askedTarget(asked), now, busiest)
 	if err != nil {
 		return nil, err
 	}
@@ -252,7 +293,7 @@ func (s *Site) partitionsPage(ctx context.Context, r *http.Request) (any, error)
 	}
 	page.chooseTime("/partitions", targetValues(t.Target), shown, "Newest", 0)
 	page.Live = !shown.Chosen || shown.Live
-	page.T = t
+	page.T, page.Ring, page.Splits = t, chart.Ring(&t.View, t.From != nil), chart.NewSplits(&t.View, begin, end)
 	return page, nil
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/web/partitions"
+	"github.com/keyheat/keyheat/internal/partitions"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )

@@ -44,7 +44,7 @@ func readView(row store.TargetDocument) (detect.Table, error) {
 
 type tablePage struct {
 	frame
-	heatFigure
+	heatFigures
 	// Numbers are of the time that the page shows.
 	Numbers []heatmap.Number
 	// Worst is the worst open finding of the table, and Said its words; nil for none.
@@ -85,26 +85,21 @@ func (s *Site) table(ctx context.Context, r *http.Request) (any, error) {
 	if page.frame, err = s.frame(ctx, asked, keytext(m.Table), "tables"); err != nil {
 		return nil, err
 	}
-	page.heatFigure = page.drawHeat("/table", asked, q, m)
-	return page, s.fillTable(ctx, page, q, m)
+	if page.heatFigures, err = s.drawHeat(ctx, &page.frame, "/table", asked, q, m); err != nil {
+		return nil, err
+	}
+	return page, s.fillTable(ctx, page, q)
 }
 
 const tableRowsShown = 15
 
-func (s *Site) fillTable(ctx context.Context, page *tablePage, q heatmap.Query, m *heatmap.Map) (err error) {
-	var earlier *heatmap.Map
-	if q.Range.Compare > 0 {
-		before := q
-		before.Range, before.What = q.Range.Earlier(), m.What
-		if earlier, err = heatmap.Load(ctx, s.store, before); err != nil {
-			return err
-		}
-	}
-	keys, err := heatmap.CountDistinct(ctx, s.store, m)
+func (s *Site) fillTable(ctx context.Context, page *tablePage, q heatmap.Query) (err error) {
+	m := page.M
+	keys, err := heatmap.KeysNumber(ctx, s.store, m)
 	if err != nil {
 		return err
 	}
-	page.Numbers = append(m.Numbers(earlier, q.Range.Comparison()), heatmap.KeysNumber(keys))
+	page.Numbers = append(heatmap.Numbers(m, page.earlier(), q.Range.Comparison()), keys)
 	if n, known := coverageNumber(page.T.CloudWatch); known {
 		page.Numbers = append(page.Numbers, n)
 	}

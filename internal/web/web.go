@@ -3,7 +3,7 @@
 //
 // Pages need nothing but this server: no script from elsewhere, no font, no CDN. They
 // work without any script: one script follows them as they change, see package live, one
-// draws the heatmap, whose keys are also in a table, and one moves the sliders of a
+// tells of a heatmap's cells, whose keys are also in a table, and one moves the sliders of a
 // finding's page. Operators can change silences here, and nothing else: see package
 // admin.
 //
@@ -31,13 +31,14 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/docs"
+	"github.com/keyheat/keyheat/internal/chart"
 	"github.com/keyheat/keyheat/internal/daemon/turns"
+	"github.com/keyheat/keyheat/internal/partitions"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/live"
 	"github.com/keyheat/keyheat/internal/web/manual"
-	"github.com/keyheat/keyheat/internal/web/partitions"
 	"github.com/keyheat/keyheat/internal/web/status"
 	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/store"
@@ -120,14 +121,15 @@ var functions = template.FuncMap{
 	"partitionslink": partitionsLink,
 
 	"hotlink": hotLink, "tablepage": tablePageLink, "coverage": say.Coverage, "said": say.NewRow, "loadoflimit": wording.LoadOfLimit, "owners": incidentOwners,
-	"fullest":    func(t *partitions.Table) string { return say.FullestPartition(t.State, t.Partitions) },
-	"bar":        func(share detect.Figure) string { return fmt.Sprintf("%.1f", 100*min(1, share.Low)) },
-	"heataround": func(m *heatmap.Map, at time.Time) string { return m.LinkAround(indexValues(m.Target), at) },
-	"rowid":      func(of detect.Target) string { return "t-" + indexValues(of).Encode() },
+	"fullest":     func(t *partitions.Table) string { return say.FullestPartition(t.State, t.Partitions) },
+	"bar":         func(share detect.Figure) string { return fmt.Sprintf("%.1f", 100*min(1, share.Low)) },
+	"heataround":  func(m *chart.Map, at time.Time) string { return heatmap.LinkAround(indexValues(m.Target), m, at) },
+	"heatsummary": heatmap.Summary,
+	"rowid":       func(of detect.Target) string { return "t-" + indexValues(of).Encode() },
 
 	"tablelink": tableLink, "findingslink": findingsLink, "place": wording.Owner,
 	"distinct": say.DistinctKeys, "period": period, "summarise": summarise,
-	"heatlink": heatLink, "findingheat": findingHeatLink, "step": func(seconds int64) string { return rollup.Level(seconds).String() }, "legend": heatmap.Legend, "steps": heatmap.Steps, "uncoloured": heatmap.ColourStart,
+	"heatlink": heatLink, "findingheat": findingHeatLink, "step": func(seconds int64) string { return rollup.Level(seconds).String() }, "legend": chart.Legend,
 	"clip":           func(text string) string { return wording.Shorten(text, shownKey) },
 	"state":          func(s detect.State) string { return stateWords[s] },
 	"imperative":     func(f detect.Finding, s detect.Step) string { return say.Imperative(&f, &s) },
@@ -178,6 +180,7 @@ func (s *Site) routes() map[string]http.HandlerFunc {
 		"GET /tables":                 s.page("tables", s.tablesPage),
 		"GET /table":                  s.page("table", s.table),
 		"GET /heat":                   s.page("heat", s.heatPage),
+		"GET /heat/cells":             s.api(s.heatCells),
 		"GET /partitions":             s.page("partitions", s.partitionsPage),
 		"GET /reports":                s.page("reports", s.reports),
 		"GET /reports/{id}":           s.showReport,

@@ -249,13 +249,13 @@ func TestAFindingHasItsOwnPage(t *testing.T) {
 	t.Parallel()
 	s, found := filled(t)
 	p := open(t, serve(t, s)+"/findings/"+found[0].Fingerprint)
-	if served := p.all("path", "consumed"); len(served) != 1 || strings.Count(served[0].attr("d"), "L") != 19 {
-		t.Errorf("the chart has %v, want one area of consumed load through ten seconds", served)
+	if served := p.all("path", "consumed"); len(served) != 1 || strings.Count(served[0].attr("d"), "M") != 10 {
+		t.Errorf("the chart has %v, want the consumed load of ten seconds", served)
 	}
-	if line := p.all("path", "line"); len(line) != 1 || strings.Count(line[0].attr("d"), "L") != 9 {
+	if line := p.all("path", "line"); len(line) != 1 || strings.Count(line[0].attr("d"), "h1") != 10 {
 		t.Errorf("the chart has %d lines, want one through ten seconds", len(line))
 	}
-	if p.all("path", "limit") == nil {
+	if p.all("line", "limit") == nil {
 		t.Error("the chart has no limit line")
 	}
 	text := p.text()

@@ -9,6 +9,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/partition"
+	"github.com/keyheat/keyheat/internal/chart"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web/fleet"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
@@ -105,11 +106,11 @@ func mapClass(s partition.State) string {
 	return "calm"
 }
 
-func heatLink(of detect.Target) string { return heatmap.Link(indexValues(of)) }
+func heatLink(of detect.Target) string { return "/heat?" + indexValues(of).Encode() }
 
 func findingHeatLink(f detect.Finding) string {
 	around := max(f.LastSeen.Sub(f.FirstSeen)/4, 30*time.Second)
-	return heatmap.LinkTo(indexValues(f.Target), detect.SideOf(&f, heatmap.Write, heatmap.Read), f.FirstSeen.Add(-around), f.LastSeen.Add(around))
+	return heatmap.LinkTo(indexValues(f.Target), detect.SideOf(&f, chart.Write, chart.Read), f.FirstSeen.Add(-around), f.LastSeen.Add(around))
 }
 
 func findingsLink(of detect.Target) string { return "/?" + targetValues(of).Encode() }
@@ -157,9 +158,9 @@ func hotLink(r fleet.Row) string {
 	if r.Hot.Finding != "" {
 		return "/findings/" + r.Hot.Finding
 	}
-	what := heatmap.Read
+	what := chart.Read
 	if r.Hot.Writes {
-		what = heatmap.Write
+		what = chart.Write
 	}
 	const around = 5 * time.Minute
 	return heatmap.LinkTo(indexValues(r.Target), what, r.Hot.At.Add(-around), r.Hot.At.Add(around))

@@ -230,7 +230,6 @@ func paths(t *testing.T, w *world) map[string]string {
 		"table":           "/table?" + values("carts"),
 		"divided":         "/partitions?table=carts",
 		"ranges":          "/partitions",
-		"by-place":        "/heat?span=5m&sort=position&" + values("carts"),
 		"heat":            "/heat?span=5m&" + values("carts"),
 		"heat-30":         "/heat?span=5m&" + values("orders-00"),
 		"hostile":         "/findings/" + w.finding(t, hostile).Fingerprint,

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // over is the text of the first row's seconds over the limit.
@@ -89,26 +90,45 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// TestHeatmap has a heatmap that goes on, zooms into it by dragging, and opens a key by a
-// click.
+// TestHeatmap has a heatmap that goes on, and stands still under the pointer. It tells of a
+// cell by pointer and keys, zooms by dragging, and opens a key by a click.
 func TestHeatmap(t *testing.T) {
 	w := newWorld(t, 0)
 	b := newTab(t, w.address)
 	b.look(1440, "light")
 	b.open("/heat?span=5m&" + url.Values{"table": {"carts"}, "index": {""}}.Encode())
-	b.until(`document.querySelector("figure.heat").ariaBusy === "false"`)
-	w.tell(t, 5, 0)
-	b.until(`performance.getEntriesByType("resource").filter((r) => r.name.includes("/api/v1/heat")).length > 1`) // it goes on
+	const from, told = `document.querySelector("figure.heat").dataset.from`, `document.querySelector(".heat-cell").textContent`
 	type box struct{ X, Y, Width float64 }
 	at := func() box {
-		return eval[box](b, `JSON.parse(JSON.stringify(document.querySelector("figure.heat canvas").getBoundingClientRect()))`)
+		return eval[box](b, `JSON.parse(JSON.stringify(document.querySelector("figure.heat .plot").getBoundingClientRect()))`)
 	}
+	b.until(`document.getElementById("live").hidden === false`)
+	before := eval[string](b, from)
+	w.tell(t, 5, 0)
+	b.until(from + ` !== "` + before + `"`) // it goes on
 	c := at()
-	b.do(chromedp.DragAndDropXY(c.X+c.Width*0.75, c.Y+34, c.X+c.Width*0.9, c.Y+34))
-	b.until(`new URLSearchParams(location.search).has("from")`)
-	b.until(`document.querySelector("figure.heat").ariaBusy === "false"`)
+	b.do(chromedp.MouseEvent("mouseMoved", c.X+c.Width*0.8, c.Y+10))
+	b.until(told + `.includes("% of the limit") && ` + told + `.includes("Its finding")`)
+	b.shoot("heat-pointed-1440-light")
+	before = eval[string](b, from)
+	w.tell(t, 5, 0)
+	b.until(`document.querySelector(".asof time").dateTime !== "" && performance.getEntriesByType("resource").filter((r) => r.name.includes("/heat?")).length > 1`)
+	if now := eval[string](b, from); now != before {
+		t.Error("the map moves under the pointer")
+	}
+	b.do(chromedp.MouseEvent("mouseMoved", 5, 5))
+	b.until(from + ` !== "` + before + `"`)
+	eval[bool](b, `(document.querySelector("figure.heat .plot").focus(), true)`)
+	b.do(chromedp.KeyEvent(kb.End), chromedp.KeyEvent(kb.ArrowDown))
+	b.until(`document.querySelectorAll(".heat-keys li.at").length === 1`)
+	b.do(chromedp.KeyEvent(kb.Escape))
+	b.until(told + `.startsWith("Point at a cell")`)
 	c = at()
-	b.do(chromedp.MouseClickXY(c.X+c.Width*0.5, c.Y+34))
+	b.do(chromedp.DragAndDropXY(c.X+c.Width*0.75, c.Y+10, c.X+c.Width*0.9, c.Y+10))
+	b.until(`new URLSearchParams(location.search).has("from")`)
+	b.until(`document.readyState === "complete"`)
+	c = at()
+	b.do(chromedp.MouseClickXY(c.X+c.Width*0.5, c.Y+10))
 	b.until(`location.pathname.startsWith("/findings/")`)
 	if page := eval[string](b, `location.pathname`); page != "/findings/"+w.finding(t, hostile).Fingerprint {
 		t.Errorf("the hottest row leads to %s", page)
@@ -127,7 +147,9 @@ func TestComparison(t *testing.T) {
 		t.Error("the chart has no line of the day before")
 	}
 	b.open("/heat?" + table)
-	b.until(`[...document.querySelectorAll("figure.heat")].length === 2 && [...document.querySelectorAll("figure.heat")].every((f) => !f.hidden && f.querySelectorAll(".heat-keys li.rest").length === 1)`)
+	if n := eval[int](b, `document.querySelectorAll("figure.heat .cells.heat-6").length`); n != 2 {
+		t.Errorf("%d maps have the hot key, want 2", n)
+	}
 	b.shoot("compare-heat-1440-light")
 	b.looks("compare-table", "/table?"+table)
 	b.says("a day earlier: 110%")
@@ -136,31 +158,4 @@ func TestComparison(t *testing.T) {
 	b.do(chromedp.Click(".time form button"))
 	b.until(`new URLSearchParams(location.search).has("from") && new URLSearchParams(location.search).get("compare") === "day"`)
 	b.says("a day earlier")
-}
-
-// TestHeatKeepsItsPlace: the map does not push what is below it down when it is drawn.
-func TestHeatKeepsItsPlace(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, 3)
-	b := newTab(t, w.address)
-	b.look(1440, "light")
-	b.open("/heat?span=5m&table=carts&index=")
-	b.until(`document.querySelector("figure.heat").getAttribute("aria-busy") === "false"`)
-	const height = `document.querySelector("figure.heat").offsetHeight`
-	// The figure of the page as the server sent it, in the place of the drawn one.
-	before := eval[float64](b, `(() => {
-		const request = new XMLHttpRequest();
-		request.open("GET", location.href, false);
-		request.send();
-		const sent = new DOMParser().parseFromString(request.responseText, "text/html").querySelector("figure.heat");
-		const drawn = document.querySelector("figure.heat");
-		const figure = document.importNode(sent, true);
-		drawn.replaceWith(figure);
-		const height = figure.offsetHeight;
-		figure.replaceWith(drawn);
-		return height;
-	})()`)
-	if after := eval[float64](b, height); before < after-2 || before > after+2 {
-		t.Errorf("the figure is %.0f pixels high before it is drawn, and %.0f then", before, after)
-	}
 }

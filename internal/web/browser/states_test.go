@@ -154,15 +154,9 @@ func TestPrint(t *testing.T) {
 			b := newTab(t, w.address)
 			b.look(paper, "dark")
 			b.open(of[name])
-			if name == "heat" {
-				b.until(`document.querySelector("figure.heat").ariaBusy === "false"`)
-			}
 			call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 				Media: "print", Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}},
 			})
-			if name == "heat" { // it is drawn anew with the next frame
-				b.until(`document.querySelector(".heat-frame").scrollWidth <= document.documentElement.clientWidth`)
-			}
 			b.shoot("print-" + name)
 			colours := eval[string](b, `(() => { const s = getComputedStyle(document.body); return s.color + " on " + s.backgroundColor; })()`)
 			if colours != "rgb(0, 0, 0) on rgb(255, 255, 255)" {
@@ -171,7 +165,7 @@ func TestPrint(t *testing.T) {
 			if shown := eval[string](b, `[...document.querySelectorAll("nav, form, button")].filter((e) => e.checkVisibility()).map((e) => e.outerHTML.slice(0, 80)).join()`); shown != "" {
 				t.Errorf("on paper there is %s", shown)
 			}
-			cut := eval[string](b, `[document.documentElement, ...document.querySelectorAll(".scroll, .scroll-x, .heat-frame, td, th")]
+			cut := eval[string](b, `[document.documentElement, ...document.querySelectorAll(".scroll, .plot, .heat-frame, td, th")]
 				.filter((e) => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 1).map((e) => e.outerHTML.slice(0, 120) + " " + e.scrollWidth + " > " + e.clientWidth).slice(0, 3).join("\n")`)
 			if cut != "" {
 				t.Errorf("cut off: %s", cut)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/chart"
 	"github.com/keyheat/keyheat/internal/web/cursor"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/rollup"
@@ -65,7 +66,7 @@ type Row struct {
 	// Alert is the worst firing finding of a key, unless it is of the hottest key; nil for
 	// none.
 	Alert *store.FindingHead
-	Trend heatmap.Trend
+	Trend chart.Trend
 	// Past is the row in a chosen time; nil where none is chosen.
 	Past *Past
 }

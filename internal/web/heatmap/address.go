@@ -1,34 +1,30 @@
 package heatmap
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"net/url"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/chart"
 	"github.com/keyheat/keyheat/sample"
 )
 
 // ParseQuery reads the parameters of an address but for its time. An error is for who
 // wrote the address.
 func ParseQuery(values url.Values) (q Query, err error) {
-	q = Query{
-		Target: sample.Target{Account: values.Get("account"), Region: values.Get("region"), Table: values.Get("table"), Index: values.Get("index")},
-		What:   values.Get("what"), Sort: cmp.Or(values.Get("sort"), ByLoad),
-	}
+	q.Target = sample.Target{Account: values.Get("account"), Region: values.Get("region"), Table: values.Get("table"), Index: values.Get("index")}
 	if q.Table == "" {
 		return q, errors.New("give a table")
 	}
-	if q.What != "" && !slices.Contains(whats, q.What) {
-		return q, fmt.Errorf("what %q: give one of %s", q.What, strings.Join(whats, ", "))
+	q.What = values.Get("what")
+	if q.What != "" && q.What != chart.Write && q.What != chart.Read {
+		return q, fmt.Errorf("what %q: give one of %s, %s", q.What, chart.Write, chart.Read)
 	}
-	if !slices.Contains(sorts, q.Sort) {
-		return q, fmt.Errorf("sort %q: give one of %s", q.Sort, strings.Join(sorts, ", "))
+	if values.Has("sort") {
+		return q, errors.New("sort is gone: the hottest keys come first")
 	}
 	q.Rows, err = parseNumber(values, "rows", DefaultRows, maxRows)
 	return q, err
@@ -46,11 +42,11 @@ func parseNumber(values url.Values, name string, byDefault, most int) (int, erro
 	return n, nil
 }
 
-// Links are the links of a map: to the same map of another dimension and order of rows,
-// with its keys as a list, with all keys, to its JSON, and to that of the range that it is compared with.
+// Links are the links of a map: to the same map of another dimension, with its keys as a
+// list, and with all keys.
 type Links struct {
-	Whats, Sorts                        []choice
-	List, All, Source, ComparisonSource string
+	Whats     []choice
+	List, All string
 }
 
 // Values returns the parameters that choose a map but for its time. of choose the target.
@@ -59,49 +55,45 @@ func (q Query) Values(of url.Values) url.Values {
 	if q.What != "" {
 		values.Set("what", q.What)
 	}
-	if q.Sort != ByLoad {
-		values.Set("sort", q.Sort)
-	}
 	if q.Rows != DefaultRows {
 		values.Set("rows", strconv.Itoa(q.Rows))
 	}
 	return values
 }
 
-// path is where the page of a map is, and source its JSON.
-const path, source = "/heat?", "/api/v1/heat?"
+// path is where the page of a map is, and words the words of its cells.
+const path, words = "/heat?", "/heat/cells?"
 
 // NewLinks returns the links of a map on a page. of are the page's parameters that choose
 // the target, asked the address's.
 func NewLinks(page string, of, asked url.Values, q Query, what string) (l Links) {
-	address := func(path string, changes ...string) string {
+	address := func(path, name, value string) string {
 		values := q.Values(of)
 		maps.Copy(values, TimeValues(asked))
-		for i := 0; i < len(changes); i += 2 {
-			values.Set(changes[i], changes[i+1])
-		}
+		values.Set(name, value)
 		return path + values.Encode()
 	}
-	for i, word := range []string{"Writes", "Reads", "Throttled"} {
-		l.Whats = append(l.Whats, choice{word, address(page+"?", "what", whats[i]), whats[i] == what})
-	}
-	for i, word := range []string{"By load", "By key", "By prefix", "By position"} {
-		if sorts[i] == ByPosition && q.Partitions == nil && q.Sort != ByPosition {
-			continue
-		}
-		l.Sorts = append(l.Sorts, choice{word, address(page+"?", "sort", sorts[i]), sorts[i] == q.Sort})
+	l.Whats = []choice{
+		{"Writes", address(page+"?", "what", chart.Write), what == chart.Write},
+		{"Reads", address(page+"?", "what", chart.Read), what == chart.Read},
 	}
 	l.List, l.All = address(path, "rows", strconv.Itoa(DefaultRows)), address(path, "rows", strconv.Itoa(maxRows))
-	l.Source = address(source, "what", what)
-	if q.Range.Compare > 0 {
-		r := q.Range.Earlier()
-		l.ComparisonSource = address(source, "what", what, "from", r.From.Format(time.RFC3339), "to", r.To.Format(time.RFC3339))
-	}
 	return l
 }
 
-// LinkAround returns the address of a map of shorter steps around a column.
-func (m *Map) LinkAround(of url.Values, at time.Time) string {
+// WordsLink returns where the words of a map's cells are. They are of the map's own columns,
+// also if time goes on.
+func WordsLink(of url.Values, q Query, m *chart.Map) string {
+	values := q.Values(of)
+	to := m.From.Add(min(m.To.Sub(m.From), MaxColumns*time.Duration(m.Step)*time.Second))
+	values.Set("from", m.From.Format(time.RFC3339))
+	values.Set("to", to.Format(time.RFC3339))
+	values.Set("what", m.What)
+	return words + values.Encode()
+}
+
+// LinkAround returns the address of a map of shorter steps around a time of a map.
+func LinkAround(of url.Values, m *chart.Map, at time.Time) string {
 	half := max(10*time.Duration(m.Step)*time.Second, time.Minute)
 	return LinkTo(of, m.What, at.Add(-half), at.Add(half))
 }

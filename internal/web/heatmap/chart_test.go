@@ -91,7 +91,7 @@ func TestNothingIsStored(t *testing.T) {
 		f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "orders"}, sample.KeyString("k"))
 		f.FirstSeen, f.LastSeen = at, at
 		r := heatmap.EpisodeRange(&f, time.Now())
-		if c, err := heatmap.LoadChart(t.Context(), s, &f, r); err != nil || c != nil {
+		if c, err := heatmap.LoadSeconds(t.Context(), s, &f, r); err != nil || c != nil {
 			t.Errorf("a chart of nothing is %+v, %v", c, err)
 		}
 		q, err := heatmap.ParseQuestion(url.Values{"shards": {"8"}, "growth": {"2.5"}}, &f)

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"time"
 
-	"github.com/keyheat/keyheat/rollup"
+	"github.com/keyheat/keyheat/internal/chart"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -51,8 +51,15 @@ func loadCounted(ctx context.Context, st *store.Store, from, to time.Time) (c co
 
 // seconds counts the seconds of a step that were counted whole. Steps are a part of a
 // minute, or whole ones.
-func (c countedTime) seconds(from time.Time, step int64) int64 {
-	return count(c.minutes, from.Unix(), step)
+func (c countedTime) seconds(at time.Time, step int64) (n int64) {
+	from := at.Unix()
+	if step < 60 {
+		return int64(bits.OnesCount64(c.minutes[from-from%60] >> (from % 60) & (1<<step - 1)))
+	}
+	for minute := from; minute < from+step; minute += 60 {
+		n += int64(bits.OnesCount64(c.minutes[minute]))
+	}
+	return n
 }
 
 func (c countedTime) any() bool {
@@ -70,8 +77,9 @@ func (c countedTime) isBefore(at time.Time) bool { return c.first.IsZero() || at
 // written when the minute is over.
 func (c countedTime) isDecided(minute time.Time) bool { return !minute.After(c.last) }
 
-func (l loader) seenSeconds(ctx context.Context, m *Map, columns map[int64]*rollup.Rollup) ([]int64, error) {
-	counted, err := loadCounted(ctx, l.Store, m.From, m.To)
+// seenSeconds returns the seconds of each column that were counted whole.
+func seenSeconds(ctx context.Context, st *store.Store, m *chart.Map, columns loads) ([]int64, error) {
+	counted, err := loadCounted(ctx, st, m.From, m.To)
 	if err != nil {
 		return nil, err
 	}
@@ -99,14 +107,4 @@ func clearGap(minutes map[int64]uint64, g store.Gap, from, to int64) {
 	for second := max(from, g.Since.Unix()); second <= min(to-1, g.Until.Unix()); second++ {
 		minutes[second-second%60] &^= 1 << (second % 60)
 	}
-}
-
-func count(minutes map[int64]uint64, from, step int64) (n int64) {
-	if step < 60 {
-		return int64(bits.OnesCount64(minutes[from-from%60] >> (from % 60) & (1<<step - 1)))
-	}
-	for minute := from; minute < from+step; minute += 60 {
-		n += int64(bits.OnesCount64(minutes[minute]))
-	}
-	return n
 }

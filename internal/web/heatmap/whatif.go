@@ -9,6 +9,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/whatif"
+	"github.com/keyheat/keyheat/internal/chart"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
@@ -29,20 +30,7 @@ type WhatIf struct {
 	// Most is the highest number of shards that can be asked for, and MostGrowth the
 	// highest factor.
 	Most, MostGrowth int
-	Bars             []Bar
-}
-
-// Bar is a load beside the limit, which stands in its middle. Its Width is of 400 pixels.
-type Bar struct {
-	Name, Text, Width string
-	Over              bool
-}
-
-const barWidth = 400.0
-
-// NewBar returns the bar of a load, which is a share of the limit.
-func NewBar(name, text string, share float64) Bar {
-	return Bar{Name: name, Text: text, Width: pixel(barWidth * min(1, share/2)), Over: share > 1}
+	Bars             []chart.Bar
 }
 
 // ShareOfLimit is a finding's load as a share of the limit: the least if samples tell no more.
@@ -104,7 +92,7 @@ func AskWhatIf(ctx context.Context, st *store.Store, f *detect.Finding, q whatif
 func ShowWhatIf(a *whatif.Answer, f *detect.Finding) *WhatIf {
 	w := &WhatIf{Answer: a, Most: min(maxShards, max(16, 4*f.Shards, a.Shards)), MostGrowth: maxGrowth}
 	bar := func(name string, load float64) {
-		w.Bars = append(w.Bars, NewBar(name, fmt.Sprintf("%s %s/s, %s", wording.About(load), a.Unit, wording.Percent(load/a.Limit)), load/a.Limit))
+		w.Bars = append(w.Bars, chart.NewBar(name, fmt.Sprintf("%s %s/s, %s", wording.About(load), a.Unit, wording.Percent(load/a.Limit)), load/a.Limit))
 	}
 	bar("The key as it is, in its highest second", a.Peak)
 	bar("One of even shards", a.PerShard)

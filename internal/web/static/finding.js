@@ -11,9 +11,6 @@
     });
   }
 
-  // Where the chart is wider than the screen, the newest of it is in view.
-  for (const chart of document.querySelectorAll(".scroll-x")) chart.scrollLeft = chart.scrollWidth;
-
   const form = document.querySelector("form.what-if");
   const answer = document.getElementById("what-if-answer");
   if (!form || !answer) return;

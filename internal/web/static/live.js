@@ -19,7 +19,11 @@
       if (old.nodeValue !== next.nodeValue) old.nodeValue = next.nodeValue;
       return;
     }
-    if (old.hasAttribute("data-own")) return; // a script of its own draws it
+    if (old.hasAttribute("data-own")) return; // a script of its own writes it
+    if (old.hasAttribute("data-held") && held(old)) {
+      waiting = true;
+      return;
+    }
     for (const { name, value } of next.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
     for (const { name } of [...old.attributes]) if (name !== "open" && !next.hasAttribute(name)) old.removeAttribute(name);
     morphChildren(old, next);

@@ -1,5 +1,5 @@
-// Package partitions is a table's partitions as a value for a page and the API: the judge's
-// map of them, and what each carries now.
+// Package partitions is a table's partitions as a value for pages, reports and the API: the
+// judge's map of them, and what each carried in a minute.
 package partitions
 
 import (
@@ -12,10 +12,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/partition"
-	"github.com/keyheat/keyheat/internal/say/wording"
-	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sample/position"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
@@ -42,16 +39,13 @@ type Table struct {
 	Updated time.Time `json:"updated"`
 	// Walk is load that walks through the key space; null for none.
 	Walk *detect.Walk `json:"walk"`
-
-	now   time.Time
-	shown heatmap.Range
 }
 
 // List returns the tables that have a map, without their loads, or the named table as Load
 // does.
 func List(ctx context.Context, st *store.Store, at sample.Target, now time.Time) ([]Table, error) {
 	if at.Table != "" {
-		t, err := Load(ctx, st, at, heatmap.Range{}, now)
+		t, err := Load(ctx, st, at, now, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -93,9 +87,9 @@ func loadWalks(ctx context.Context, st *store.Store) (map[sample.Target]*detect.
 }
 
 // Load returns the partitions of the first table of this name with a map, and what they
-// carried in the newest seconds, or in the minute of a chosen range with the hottest key. An
-// empty account or Region matches any. The error is ErrNoMap if no such table has a map.
-func Load(ctx context.Context, st *store.Store, at sample.Target, r heatmap.Range, now time.Time) (*Table, error) {
+// carried in the newest minute, or in the one that ends when choose says. An empty account
+// or Region matches any. The error is ErrNoMap if no such table has a map.
+func Load(ctx context.Context, st *store.Store, at sample.Target, now time.Time, choose func(sample.Target) (time.Time, error)) (*Table, error) {
 	rows, err := st.PartitionMaps(ctx)
 	if err != nil {
 		return nil, err
@@ -115,12 +109,12 @@ func Load(ctx context.Context, st *store.Store, at sample.Target, r heatmap.Rang
 		return nil, err
 	}
 	t := newTable(rows[i], m, now)
-	t.now, t.shown, t.Walk = now, r, walks[rows[i].Target]
+	t.Walk = walks[rows[i].Target]
 	if !t.State.IsKnown() { // where a key lies is not known
 		return &t, nil
 	}
-	if r.Chosen {
-		end, err := findBusiestMinute(ctx, st, t.Target, r, now)
+	if choose != nil {
+		end, err := choose(t.Target)
 		if err != nil {
 			return nil, err
 		}
@@ -131,30 +125,6 @@ func Load(ctx context.Context, st *store.Store, at sample.Target, r heatmap.Rang
 		return &t, err
 	}
 	return &t, t.addLoads(ctx, st, m, last.Add(time.Second))
-}
-
-// findBusiestMinute returns the end of the minute of a range with the hottest key: of the
-// range's last minute if no key was hot enough to be listed.
-func findBusiestMinute(ctx context.Context, st *store.Store, of sample.Target, r heatmap.Range, now time.Time) (end time.Time, err error) {
-	for {
-		span, err := heatmap.NewTrendSpan(ctx, st, r, now)
-		if err != nil {
-			return end, err
-		}
-		trends, err := heatmap.LoadTrends(ctx, st, span, []heatmap.TrendSubject{{Target: of}}, r.To)
-		if err != nil {
-			return end, err
-		}
-		peak := trends[0].Peak
-		if peak == nil {
-			return r.To, nil
-		}
-		length := time.Duration(peak.Seconds) * time.Second
-		if begins := peak.At.Truncate(time.Minute); length <= Span || length >= r.To.Sub(r.From) {
-			return begins.Add(Span), nil
-		}
-		r.From, r.To = peak.At, peak.At.Add(length)
-	}
 }
 
 // ListClaimed returns the tables whose ranges are claimed, with what the partitions carried in
@@ -180,19 +150,6 @@ func ListClaimed(ctx context.Context, st Store, end, now time.Time, covers func(
 		all = append(all, t.View)
 	}
 	return all, nil
-}
-
-// LoadClaimed returns a table's map; nil if no ranges are claimed. A map that cannot be read
-// claims none, and the judge begins it anew.
-func LoadClaimed(ctx context.Context, st *store.Store, of sample.Target, now time.Time) (*partition.Map, error) {
-	row, stored, err := st.PartitionMap(ctx, of)
-	if err != nil || !stored {
-		return nil, err
-	}
-	if m, err := read(row); err == nil && m.State(now).Claims() {
-		return m, nil
-	}
-	return nil, nil
 }
 
 func read(row store.TargetDocument) (*partition.Map, error) {
@@ -226,42 +183,5 @@ func (t *Table) addLoads(ctx context.Context, st Store, m *partition.Map, to tim
 	return nil
 }
 
-// Piece is a partition in the picture of the key space, in thousandths of it. The edges lie
-// somewhere between Left and X, and behind its end: Wide reaches from Left to where the next
-// partition begins for certain.
-type Piece struct {
-	Left, Wide, X, Width, Middle float64
-	// Class is the colour of its load. Label is empty if there is no room for it.
-	Class, Label string
-}
-
-const labelWidth = 45
-
-// Picture returns the pieces of the key space, if ranges are claimed. A partition without a
-// key has none.
-func (t *Table) Picture() (pieces []Piece) {
-	if !t.State.Claims() {
-		return nil
-	}
-	for i := range t.Partitions {
-		c := &t.Partitions[i]
-		if !c.Keys {
-			continue
-		}
-		p := Piece{Left: thousandths(c.From), X: thousandths(c.Low), Class: heatmap.Class(c.Utilization())}
-		p.Wide, p.Width = thousandths(c.To)-p.Left, max(1, thousandths(c.High)-p.X)
-		if p.Middle = p.X + p.Width/2; p.Width >= labelWidth && t.From != nil {
-			p.Label = wording.Percent(c.Utilization())
-		}
-		pieces = append(pieces, p)
-	}
-	return pieces
-}
-
 // KeysSeen is how many distinct keys were seen, at least.
 func (t *Table) KeysSeen() int64 { return int64(t.Keys) }
-
-func thousandths(p position.Position) float64 {
-	const ring = 1 << 63 * 2.0
-	return 1000 * float64(p) / ring
-}
