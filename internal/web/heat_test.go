@@ -369,7 +369,7 @@ func TestHeatAddresses(t *testing.T) {
 	s, _ := filled(t)
 	address := serve(t, s)
 	for query, want := range map[string]string{
-		"": "ive a table", "table=orders&what=heat": "ive one of write, read", "table=orders&rows=0": "from 1 to 150",
+		"": "ive a table", "table=orders&what=heat": "ive one of write, read", "table=orders&sort=key": "ort is gone", "table=orders&rows=0": "from 1 to 150",
 		"table=orders&span=1y": "such as 1h", "table=orders&from=yesterday": "such as 2026-11-22T12:00:00Z", "table=orders&span=1s": "ive from 10s to 16 days",
 		"table=orders&span=9000h": "ive from 10s to 16 days", "table=orders&from=2026-11-22T12:00:00Z&to=2026-11-22T11:00:00Z": "ive a beginning before the end", "table=orders&from=2999-11-22T12:00:00Z&to=2999-11-22T13:00:00Z": "ive a beginning in the past",
 		"table=orders&to=9999-11-22T12:00:00Z": "such as",
