@@ -27,6 +27,8 @@ type Present struct {
 	Worst, Nearest *Named
 	// Over is how many keys are proven over a limit in a second of the last ones.
 	Over int
+	// AsOf is the newest second counted, if it is too old to be called now.
+	AsOf time.Time
 	// Loser is the table that refused the largest share of its writes or reads, if any
 	// did; Refused is the share, and Reads means reads.
 	Loser   detect.Target
@@ -63,9 +65,15 @@ func (n *Present) Sentence(nobody bool, since time.Time) string {
 		return n.NoSamples + ": the load is unknown."
 	}
 	var parts []string
-	switch {
+	switch asOf := n.AsOf.UTC().Format("15:04:05") + " UTC"; {
+	case n.Over > 0 && !n.AsOf.IsZero():
+		parts = append(parts, atLeast(n.More)+wording.Plural(n.Over, "key was", "keys were")+" over the limit at "+asOf+", the newest second counted")
 	case n.Over > 0:
 		parts = append(parts, atLeast(n.More)+wording.Plural(n.Over, "key is", "keys are")+" over the limit now")
+	case n.Open > 0 && !n.AsOf.IsZero():
+		parts = append(parts, wording.Plural(n.Open, "incident fires", "incidents fire")+", and nothing newer than "+asOf+" is counted yet")
+	case n.Pending > 0 && !n.AsOf.IsZero():
+		parts = append(parts, "Nothing newer than "+asOf+" is counted yet")
 	case n.Open > 0:
 		parts = append(parts, wording.Plural(n.Open, "incident fires", "incidents fire")+", but no key was over the limit in the last seconds")
 	case n.Pending > 0:

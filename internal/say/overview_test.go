@@ -49,6 +49,12 @@ func TestOverview(t *testing.T) {
 		{
 			"it fires on for a while", say.Present{Counted: true, Open: 1, Worst: hot}, false, time.Time{}},
 		{
+			"its samples come late", say.Present{Counted: true, Open: 1, Over: 1, Worst: hot, AsOf: noon}, false, time.Time{}},
+		{
+			"the newest second is no longer the present", say.Present{Counted: true, Open: 2, Worst: hot, AsOf: noon}, false, time.Time{}},
+		{
+			"one warmed up, and no newer second is counted", say.Present{Counted: true, Pending: 1, Nearest: warm, AsOf: noon}, false, time.Time{}},
+		{
 			"one warms up", say.Present{Counted: true, Pending: 1, Nearest: warm}, false, time.Time{}},
 		{
 			"one is over the limit, and pending", say.Present{Counted: true, Over: 1, Pending: 1, Nearest: hot}, false, time.Time{}},

@@ -168,6 +168,24 @@ func TestTimeOfIncidents(t *testing.T) {
 	get(t, address+"/?span=long", http.StatusBadRequest)
 }
 
+// TestOldSecondsAreNotNow: seconds that are two minutes old are told with their time.
+func TestOldSecondsAreNotNow(t *testing.T) {
+	t.Parallel()
+	s, _ := filled(t) // hot for ten seconds, two minutes ago
+	q, err := overview.ParseQuery(nil)
+	must(t, err)
+	p, err := overview.Load(t.Context(), s, q)
+	must(t, err)
+	last, err := s.LastWindows(t.Context(), []sample.Target{{Table: "orders"}})
+	must(t, err)
+	if at := p.Now.AsOf; at.IsZero() || !at.Equal(last[0]) {
+		t.Fatalf("the sentence is of %s, want %s", at, last[0])
+	}
+	if text, at := open(t, serve(t, s)+"/").text(), last[0].UTC().Format("15:04:05 UTC"); !strings.Contains(text, at) || strings.Contains(text, "the limit now") {
+		t.Errorf("the page calls %s now: %s", at, text)
+	}
+}
+
 // TestQueriesOfAPage: a page of twenty incidents of three tables takes as many queries as one
 // of two.
 func TestQueriesOfAPage(t *testing.T) {

@@ -18,9 +18,10 @@ import (
 const (
 	// lately is how many of the last stored seconds are looked at.
 	lately = 10 * time.Second
-	// stale is the age from which a table's last stored second no longer describes the
-	// present: the table has had no load since, or nobody counted it.
-	stale = 2 * time.Minute
+	// fresh is the age up to which a table's last stored second is called now. An older one
+	// is told with its time, because the table has had no load since, or its samples come
+	// late. From stale on it says nothing of the present.
+	fresh, stale = 30 * time.Second, 2 * time.Minute
 	// maxTables is how many tables with open incidents are looked at, the hottest.
 	maxTables = 20
 )
@@ -75,9 +76,15 @@ func (n *Now) look(ctx context.Context, st *store.Store, tables []sample.Target,
 	}
 	var queries []store.WindowQuery
 	for i, last := range newest {
+		if last.After(n.AsOf) {
+			n.AsOf = last
+		}
 		if now.Sub(last) <= stale {
 			queries = append(queries, store.WindowQuery{Target: tables[i], From: last.Add(time.Second - lately), To: last.Add(time.Second)})
 		}
+	}
+	if now.Sub(n.AsOf) <= fresh {
+		n.AsOf = time.Time{}
 	}
 	each, err := st.EachWindows(ctx, queries)
 	for i := 0; err == nil && i < len(each); i++ {
