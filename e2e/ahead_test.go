@@ -59,7 +59,6 @@ func newHostile(t *testing.T, topic string, settings ...string) *scenario {
 	if !*hostileFaults {
 		t.Skip("make faults runs it")
 	}
-	t.Parallel() // it mostly waits
 	w := newScenario(t, topic, settings...)
 	w.startCollectors(t)
 	for _, c := range w.collectors {
@@ -81,7 +80,7 @@ const (
 // key that is hot meanwhile is found and told, and told to be over soon after. Everything is
 // counted but the samples of the wrong clocks, which are refused.
 func TestClockAhead(t *testing.T) {
-	t.Parallel() // as its parts do
+	t.Parallel() // it mostly waits
 	for _, c := range []struct {
 		name string
 		host func(*scenario) *process // whose clock is ahead
@@ -92,6 +91,7 @@ func TestClockAhead(t *testing.T) {
 		{"reporter", func(w *scenario) *process { return w.reporter }, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel() // it mostly waits
 			if c.host != nil && runtime.GOARCH != "amd64" {
 				t.Skip("hosts' clocks are shifted on amd64 alone")
 			}

@@ -79,7 +79,8 @@ func randomWord(sender, n int) string {
 }
 
 // TestFloodOfBriefKeys: in one table, 100,000 keys are hot in each second, each once. The key
-// that is hot in another table is found.
+// that is hot in another table is found. It runs alone, as all floods do, because it holds how
+// long that takes.
 func TestFloodOfBriefKeys(t *testing.T) {
 	const (
 		topic     = "flood"
