@@ -139,8 +139,8 @@ func TestFloodOfTables(t *testing.T) {
 func TestFloodOfProducers(t *testing.T) {
 	eachSiege(t, func(t *testing.T, w *siege) {
 		var taken, refused atomic.Int64
-		w.endure(t, "", func(context.Context) {
-			client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: floodConnections}}
+		w.endure(t, "", func(ctx context.Context) {
+			client := &http.Client{Transport: again{&http.Transport{MaxIdleConnsPerHost: floodConnections}}}
 			var names atomic.Int64
 			var going sync.WaitGroup
 			for range floodConnections {
@@ -158,6 +158,12 @@ func TestFloodOfProducers(t *testing.T) {
 				})
 			}
 			going.Wait()
+			for ctx.Err() == nil { // so that it is refused until the end
+				if answer := w.sendOnce(t, client, fmt.Sprint("producer-", names.Add(1)), sampleOf(attacker)); answer.status == http.StatusOK {
+					taken.Add(answer.Counted)
+				}
+				time.Sleep(time.Second)
+			}
 		})
 		within(t, time.Minute, "the status page names the user", func() error {
 			page, err := w.reporter.get("/status")

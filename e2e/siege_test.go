@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -186,9 +187,33 @@ func (a asUser) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("User", a.user)
 	began := time.Now()
-	response, err := http.DefaultTransport.RoundTrip(r)
+	response, err := again{http.DefaultTransport}.RoundTrip(r)
 	a.answers.note(a.user, time.Since(began), err)
 	return response, err
+}
+
+// again sends a request again when its connection ends before the answer, as producers do: a
+// collector closes connections that wait, to make room for others.
+type again struct{ http.RoundTripper }
+
+func (a again) RoundTrip(r *http.Request) (*http.Response, error) {
+	for {
+		response, err := a.RoundTripper.RoundTrip(r)
+		if !isClosed(err) {
+			return response, err
+		}
+		body, err := r.GetBody()
+		if err != nil {
+			return nil, err
+		}
+		r = r.Clone(r.Context())
+		r.Body = body
+	}
+}
+
+func isClosed(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
+		err != nil && strings.Contains(err.Error(), "server closed idle connection") // net/http does not export it
 }
 
 // sink returns what sends samples as a user.
