@@ -85,7 +85,7 @@ func TestEvaluationOfSplits(t *testing.T) {
 	for i := range patterns {
 		p := &patterns[i]
 		for _, rate := range []float64{1, 0.1, 0.01} {
-			if testing.Short() && rate == 1 && i%3 > 0 {
+			if testing.Short() && rate == 1 && i%6 > 0 {
 				continue // every request takes ten times as long as a tenth
 			}
 			row := table.Row{p.name, fmt.Sprintf("%g%%", 100*rate)}
@@ -169,7 +169,7 @@ func TestMovesHoweverUncertainItsLoad(t *testing.T) {
 func TestWritersInTurnDoNotRise(t *testing.T) {
 	t.Parallel()
 	for _, turn := range []float64{4, 7, 9.9} {
-		for seed := range uint64(5) {
+		for seed := range seeds(5) {
 			began := math.Inf(1)
 			p := pattern{name: "writers in turn", units: 1500, sk: func(_ *rand.Rand, at float64) sample.Key {
 				began = min(began, at)
@@ -205,7 +205,7 @@ func TestAnItemInBursts(t *testing.T) {
 		{"below the limit, as 1% of it shows it", 700, 1, 1, item, 0.01, false},
 		{"half of the time below the limit, as 1% of it shows it", 800, 20, 10, item, 0.01, false},
 	} {
-		for seed := range uint64(10) {
+		for seed := range seeds(10) {
 			p := pattern{name: c.name, units: c.units, on: func(second int) bool { return second%c.every < c.lasts }, sk: c.sk}
 			if v := p.verdicts(c.rate, seed+1, []int{120})[120]; (v.Verdict == detect.SplitHotItem) != c.hot || c.hot && (v.Item <= 1000 || v.Item > c.units) {
 				t.Errorf("%s, seed %d: %+v", c.name, seed, v)
@@ -221,6 +221,9 @@ func TestAQueueIsNotSaidToHeal(t *testing.T) {
 	for _, lag := range []float64{90, 120, 180, 300, 600} {
 		for _, units := range []float64{1100, 1300, 1600} {
 			for _, rate := range []float64{1, 0.01} {
+				if testing.Short() && rate == 1 && units != 1300 {
+					continue
+				}
 				p := queue(lag, units)
 				if v := p.verdicts(rate, uint64(lag), []int{120})[120]; v.Verdict == detect.SplitHelps {
 					t.Errorf("%g s long, %g at %g%%: %+v", lag, units, 100*rate, v)
@@ -245,6 +248,14 @@ func TestAQueueLeavesARange(t *testing.T) {
 	if v := p.verdicts(1, 1, []int{120})[120]; v.ResidualHigh-v.ResidualLow > 0.01*v.Residual {
 		t.Errorf("what rises is on one part wherever it is split: %+v", v)
 	}
+}
+
+// seeds is the usual number of seeds, or a fifth of it with -short.
+func seeds(usual uint64) uint64 {
+	if testing.Short() {
+		return usual / 5
+	}
+	return usual
 }
 
 func patternOf(t *testing.T, name string) *pattern {
