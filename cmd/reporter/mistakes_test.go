@@ -200,7 +200,7 @@ func analyzed(t *testing.T, m mistake, format string) (code int, stdout, stderr 
 
 // TestMistakes gives analyze what people give it, in every format: no file gets a clean
 // bill of health, and what is wrong is said in a sentence with where it is and what to
-// do. The sentences stand in testdata/mistakes.golden; -update writes them.
+// do. testdata/mistakes.golden has the sentences, each once; -update writes them.
 func TestMistakes(t *testing.T) {
 	want, err := os.ReadFile(goldenMistakes)
 	if err != nil && !*update {
@@ -214,15 +214,14 @@ func TestMistakes(t *testing.T) {
 	if err := os.Mkdir("folder", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	var golden strings.Builder
+	golden := printedOnce{seen: map[string]bool{}}
 	for _, m := range mistakes {
 		code, table, stderr := analyzed(t, m, "table")
-		command := strings.TrimSpace("reporter analyze " + m.args)
-		fmt.Fprintf(&golden, "## %s\n$ %s\nexits %d\n%s", m.story, command, code, stderr)
+		printed := stderr
 		if m.judged {
-			golden.WriteString(firstAndLast(table))
+			printed += firstAndLast(table)
 		}
-		golden.WriteString("\n")
+		golden.add(m.story, code, printed)
 		if m.judged != (code == cli.OK) {
 			t.Errorf("%s: exit code %d", m.story, code)
 		}
@@ -234,17 +233,41 @@ func TestMistakes(t *testing.T) {
 		}
 		checkFormats(t, m)
 	}
-	golden.WriteString(mistakesWithStreams(t))
-	golden.WriteString(mistakesWithBuckets(t))
+	mistakesWithStreams(t, &golden)
+	mistakesWithBuckets(t, &golden)
 	if *update {
-		if err := os.WriteFile(home+"/"+goldenMistakes, []byte(golden.String()), 0o600); err != nil {
+		if err := os.WriteFile(home+"/"+goldenMistakes, []byte(golden.text.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	if golden.String() != string(want) {
+	if golden.text.String() != string(want) {
 		t.Errorf("%s differs: run with -update, and read the difference", goldenMistakes)
 	}
+}
+
+// printedOnce is what is printed about mistakes, a line each. A sentence that an earlier line
+// has in full is cut after its first words.
+type printedOnce struct {
+	text strings.Builder
+	seen map[string]bool
+}
+
+// sentence ends like one, or before a list or a remedy.
+var sentence = regexp.MustCompile(`.+?(?:[.:;] |$)`)
+
+// shownSentence is how many characters a sentence that is repeated has.
+const shownSentence = 24
+
+func (p *printedOnce) add(story string, code int, printed string) {
+	printed = sentence.ReplaceAllStringFunc(strings.Join(strings.Fields(printed), " "), func(text string) string {
+		if characters := []rune(text); p.seen[text] && len(characters) > shownSentence {
+			return string(characters[:shownSentence]) + "… "
+		}
+		p.seen[text] = true
+		return text
+	})
+	fmt.Fprintf(&p.text, "%s (exits %d) %s\n", story, code, strings.TrimSpace(printed))
 }
 
 // checkFormats checks that every other format says what is not judged.
@@ -381,9 +404,8 @@ var streamMistakes = []streamMistake{
 var varying = regexp.MustCompile(`[0-9-]{10}T[0-9:]{8}Z|[0-9]+ GetRecords`)
 
 // mistakesWithStreams runs analyze with each.
-func mistakesWithStreams(t *testing.T) string {
+func mistakesWithStreams(t *testing.T, golden *printedOnce) {
 	t.Helper()
-	var golden strings.Builder
 	for _, m := range streamMistakes {
 		t.Run(m.story, func(t *testing.T) {
 			fake := streamstest.New(streamstest.Options{})
@@ -393,15 +415,13 @@ func mistakesWithStreams(t *testing.T) string {
 			}
 			server := httptest.NewServer(fake)
 			defer server.Close()
-			golden.WriteString(analyzedFromAWS(t, server.URL, m.story, m.args, m.env, m.judged))
+			golden.addFromAWS(t, server.URL, m.story, m.args, m.env, m.judged)
 		})
 	}
-	return golden.String()
 }
 
-// analyzedFromAWS runs analyze beside a server, and returns what the golden file holds of
-// that.
-func analyzedFromAWS(t *testing.T, url, story, args string, env [2]string, judged bool) string {
+// addFromAWS runs analyze beside a server, and adds what it prints.
+func (p *printedOnce) addFromAWS(t *testing.T, url, story, args string, env [2]string, judged bool) {
 	t.Helper()
 	for name, value := range map[string]string{
 		"AWS_ENDPOINT_URL": url, "AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b",
@@ -415,17 +435,17 @@ func analyzedFromAWS(t *testing.T, url, story, args string, env [2]string, judge
 	}
 	var out, errs bytes.Buffer
 	code := cli.Run(t.Context(), command(), append([]string{"analyze"}, strings.Fields(args)...), cli.Streams{Out: &out, Err: &errs})
-	golden := fmt.Sprintf("## %s\n$ reporter analyze %s\nexits %d\n%s", story, args, code, varying.ReplaceAllString(errs.String(), "…"))
+	printed := errs.String()
 	if judged {
-		golden += varying.ReplaceAllString(firstAndLast(out.String()), "…")
+		printed += firstAndLast(out.String())
 	}
+	p.add(story, code, varying.ReplaceAllString(printed, "…"))
 	if judged != (code == cli.OK) {
 		t.Errorf("exit code %d", code)
 	}
 	if !judged && strings.Contains(out.String(), "No hot keys") {
 		t.Errorf("a clean bill of health:\n%s", out.String())
 	}
-	return golden + "\n"
 }
 
 // bucketMistake is a bucket that is not what somebody believes, or that they may not read.
@@ -465,9 +485,8 @@ var bucketMistakes = []bucketMistake{
 }
 
 // mistakesWithBuckets runs analyze with each.
-func mistakesWithBuckets(t *testing.T) string {
+func mistakesWithBuckets(t *testing.T, golden *printedOnce) {
 	t.Helper()
-	var golden strings.Builder
 	for _, m := range bucketMistakes {
 		t.Run(m.story, func(t *testing.T) {
 			fake := &buckettest.Server{Bucket: "logs"}
@@ -479,8 +498,7 @@ func mistakesWithBuckets(t *testing.T) string {
 			}
 			server := httptest.NewServer(fake)
 			defer server.Close()
-			golden.WriteString(analyzedFromAWS(t, server.URL, m.story, m.args, m.env, m.judged))
+			golden.addFromAWS(t, server.URL, m.story, m.args, m.env, m.judged)
 		})
 	}
-	return golden.String()
 }
