@@ -2,7 +2,6 @@ package say_test
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/testsupport/hostile"
+	"github.com/keyheat/keyheat/internal/testsupport/prose"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -197,28 +197,15 @@ func TestDetails(t *testing.T) {
 	for line := range strings.Lines(text.String()) {
 		_, fact, _ := strings.Cut(line, ": ")
 		for s := range strings.SplitSeq(fact, ". ") {
-			if n := len(strings.Fields(s)); n > longestSaid {
+			if n := len(strings.Fields(s)); n > prose.LongestSentence {
 				t.Errorf("a sentence of %d words: %s", n, s)
 			}
-			if found := vague.FindString(s); found != "" {
+			if found := prose.Vague.FindString(s); found != "" {
 				t.Errorf("%q names nothing: %s", found, s)
 			}
 		}
 	}
-	const golden = "testdata/details.txt"
-	if *update {
-		if err := os.WriteFile(golden, []byte(text.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text.String() != string(want) {
-		t.Errorf("the words changed (-args -update writes the golden file anew):\n%s", text.String())
-	}
+	compareGolden(t, "testdata/details.txt", text.String())
 }
 
 // TestHostileDetails gives every text field of findings and tables an attack.

@@ -2,11 +2,13 @@ package say_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/testsupport/hostile"
 	"github.com/keyheat/keyheat/sample"
@@ -48,6 +50,9 @@ func rich(f *detect.Finding) {
 	}
 }
 
+// digits are all figures of a line.
+var digits = regexp.MustCompile(`[0-9][0-9,.:]*`)
+
 // TestFigures holds the load, the bounds and the requests of findings, and the words about keys
 // without a finding, to a golden file.
 func TestFigures(t *testing.T) {
@@ -58,11 +63,17 @@ func TestFigures(t *testing.T) {
 			fmt.Fprintf(&text, "%s: %s\n", l.Name, l.Text)
 		}
 	}
-	for _, s := range append(goldenStories(), story{"every figure", detect.KeyWrites, "merchant#4711", rich}) {
-		f := s.finding()
-		fmt.Fprintf(&text, "=== %s\n", s.name)
-		write(say.Figures(f))
-		write(say.Requests(f))
+	every, seen := story{"every figure", detect.KeyWrites, "merchant#4711", rich}, map[string]bool{}
+	write(say.Figures(every.finding()))
+	write(say.Requests(every.finding()))
+	for _, code := range casebook.Codes() { // the forms of lines that no case before has
+		f := caseFinding(t, code)
+		for _, l := range append(say.Figures(f), say.Requests(f)...) {
+			if form := l.Name + digits.ReplaceAllString(l.Text, ""); !seen[form] {
+				fmt.Fprintf(&text, "%s, %s: %s\n", code, l.Name, l.Text)
+				seen[form] = true
+			}
+		}
 	}
 	text.WriteString("=== bounds\n")
 	for _, s := range bounded() {
@@ -81,10 +92,8 @@ func TestFigures(t *testing.T) {
 		text.WriteString(say.NoFinding("k", highest, detect.DefaultPolicy()) + "\n")
 	}
 	text.WriteString(say.NoFinding("k#1", 1.8, detect.Policy{Warning: 0.8, Exclude: []string{"k#*"}}) + "\n")
-	for _, s := range stories() {
-		if f := s.finding(); !f.Subject.OfKey() && !f.Subject.OfPipeline() {
-			fmt.Fprintf(&text, "%s: %s\n", s.name, say.Concern(f))
-		}
+	for _, code := range []detect.Case{casebook.SharedPartition, casebook.ShortOfCapacity, casebook.TooFewShards, casebook.LargeCollection} {
+		fmt.Fprintf(&text, "%s: %s\n", code, say.Concern(caseFinding(t, code)))
 	}
 	write(say.CalmLoad(700_000, 40_000, true))
 	write(say.CalmMean(detect.Figure{Value: 12, Low: 12, High: 12}, detect.Figure{}, 600))

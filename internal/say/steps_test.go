@@ -14,6 +14,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/testsupport/hostile"
+	"github.com/keyheat/keyheat/internal/testsupport/prose"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -128,10 +129,10 @@ func checkWords(t *testing.T, fix detect.Fix, do, why string) {
 	if n := len(strings.Fields(do)); n > 8 {
 		t.Errorf("%s: an imperative of %d words: %s", fix, n, do)
 	}
-	if n := len(strings.Fields(why)); n > longestSaid {
+	if n := len(strings.Fields(why)); n > prose.LongestSentence {
 		t.Errorf("%s: a reason of %d words: %s", fix, n, why)
 	}
-	if found := vague.FindString(do + why); found != "" {
+	if found := prose.Vague.FindString(do + why); found != "" {
 		t.Errorf("%s: %q names nothing: %s", fix, found, why)
 	}
 }
