@@ -1,16 +1,11 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/spf13/cobra"
 
-	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/testsupport/clitest"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/internal/testsupport/reference"
 )
@@ -24,7 +19,7 @@ func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata", RequireUniqueNames: true,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": clitest.Exits},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("POSTGRES", pgtest.Database(t))
 			return nil
@@ -32,57 +27,17 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// exits runs a program and compares its exit code: exits 78 reporter check.
-func exits(ts *testscript.TestScript, _ bool, args []string) {
-	err := ts.Exec(args[1], args[2:]...)
-	got := "0"
-	if err != nil {
-		got = strings.TrimPrefix(err.Error(), "exit status ")
-	}
-	if got != args[0] {
-		ts.Fatalf("exit code %s, want %s", got, args[0])
-	}
-}
-
-// The whole command line runs in this process, and twice at once.
 func TestTwoRunInOneProcess(t *testing.T) {
 	t.Parallel()
-	done := make(chan string, 2)
-	for range 2 {
-		go func() {
-			var out, errs bytes.Buffer
-			code := cli.Run(context.Background(), command(), []string{"version"}, cli.Streams{Out: &out, Err: &errs})
-			if code != cli.OK || errs.Len() > 0 {
-				t.Errorf("exit code %d, %s", code, errs.String())
-			}
-			done <- out.String()
-		}()
-	}
-	if a, b := <-done, <-done; a != b || !strings.HasPrefix(a, "reporter ") {
-		t.Errorf("got %q and %q", a, b)
-	}
+	clitest.CheckTwice(t, command)
 }
 
-// Every command has a description and an example, and help that fits a screen: the settings
-// are in docs/CONFIGURATION.md.
 func TestEveryCommandHasHelpAndAnExample(t *testing.T) {
 	t.Parallel()
-	for _, c := range command().Commands() {
-		if c.Short == "" || !strings.Contains(c.Example, "reporter "+c.Name()) {
-			t.Errorf("%s has no help or no example", c.Name())
-		}
-		for _, c := range slices.Concat(c.Commands(), []*cobra.Command{c}) {
-			var help bytes.Buffer
-			c.SetOut(&help)
-			_ = c.Help()
-			if lines := strings.Count(help.String(), "\n"); lines > 30 && c.Name() != "analyze" {
-				t.Errorf("the help of %s has %d lines", c.CommandPath(), lines)
-			}
-		}
-	}
+	clitest.CheckHelp(t, command())
 }
 
-// So are those of the sections that only a file may hold.
+// TestReferencesOfSectionsAreTrue holds the reference of the sections that only a file may hold to what the program says.
 func TestReferencesOfSectionsAreTrue(t *testing.T) {
 	t.Parallel()
 	var sections struct {
