@@ -77,8 +77,8 @@ browser: ## Hold the pages to a real Chromium, at three widths and in both colou
 	CHROMIUM="$$chromium" AXE="$$axe" PGBIN="$$pgbin" go test -count=1 -timeout 60m -run '$(or $(RUN),.)' ./... -args $(if $(SHOTS),-shots=$(abspath $(SHOTS)))
 
 .PHONY: prose
-prose: ## Print how long alerts and explanations are, and the longest ten of each
-	go test ./internal/say -run TestBudgets -v -count=1
+prose: ## Judge a part of the worlds, and print how long their alerts and explanations are, and the longest ten of each
+	cd detect/board && go test -short -run 'TestWorlds$$' -count=1 -args -prose
 
 .PHONY: cover
 cover: ## Print the coverage of every package, and write .cache/cover.out

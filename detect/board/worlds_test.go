@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -173,8 +172,9 @@ type judged struct {
 	pages int
 	// fired is the worst severity of an incident while it fired.
 	fired detect.Severity
-	// first is what on-call reads of the first incident that fired within its first seconds.
-	first string
+	// first is the root of the first incident that fired within the first seconds, as it was
+	// then.
+	first *detect.Finding
 	// members are what the findings of each incident were ever about, by its ID.
 	members map[string]map[detect.KeyRef]bool
 }
@@ -182,40 +182,35 @@ type judged struct {
 // checkSeconds is how often the findings are looked at, as a judge does.
 const checkSeconds = 30
 
-// briefsFile holds what on-call reads of each world: the first alert, and the incidents at
-// the end. explanationsFile holds the default page of --explain about the worst one.
-// updateBriefs writes both anew.
-const (
-	briefsFile       = "testdata/briefs.txt"
-	explanationsFile = "testdata/explanations.txt"
-)
+// verdictsFile holds the codes and figures of each world's incidents: of the first that fires,
+// and of all at the end. updateVerdicts writes it anew.
+const verdictsFile = "testdata/verdicts.txt"
 
-var updateBriefs = flag.Bool("briefs", false, "write "+briefsFile+" and "+explanationsFile+" anew")
+var updateVerdicts = flag.Bool("verdicts", false, "write "+verdictsFile+" anew")
 
-// briefs returns what on-call reads of the world.
-func (w *fieldWorld) briefs(j *judged) string {
-	text := "=== " + w.Name + "\n" + w.Says + "\n"
-	if j.first != "" {
-		text += "--- the first alert\n" + j.first
+// verdicts returns the incidents of the world, one a line.
+func (w *fieldWorld) verdicts(t *testing.T, j *judged) (text string) {
+	t.Helper()
+	if j.first != nil {
+		text = fmt.Sprintf("%s first: %s\n", w.Name, verdictLine(t, j.first))
 	}
 	for _, group := range casebook.Roots(j.found) {
-		text += fmt.Sprintf("--- at the end (%s)\n", group[0].State) + briefText(group[0])
+		text += fmt.Sprintf("%s: %s; %d findings\n", w.Name, verdictLine(t, group[0]), len(group))
 	}
 	return text
 }
 
-// readSections returns the sections of a golden file, by the names of their worlds.
-func readSections(t *testing.T, file string) map[string]string {
+// readVerdicts returns the lines of verdictsFile by the names of their worlds.
+func readVerdicts(t *testing.T) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil && !*updateBriefs {
+	text, err := os.ReadFile(verdictsFile)
+	if err != nil && !*updateVerdicts {
 		t.Fatal(err)
 	}
 	all := map[string]string{}
-	for _, section := range strings.SplitAfter(string(text), "\n=== ") {
-		section = "=== " + strings.TrimSuffix(strings.TrimPrefix(section, "=== "), "=== ")
-		name, _, _ := strings.Cut(strings.TrimPrefix(section, "=== "), "\n")
-		all[name] = section
+	for line := range strings.Lines(string(text)) {
+		world, _, _ := strings.Cut(line, ":")
+		all[strings.TrimSuffix(world, " first")] += line
 	}
 	return all
 }
@@ -223,28 +218,19 @@ func readSections(t *testing.T, file string) map[string]string {
 // firstSeconds is how many seconds of a world an alert is looked for in each second.
 const firstSeconds = 10
 
-// firingBrief returns what on-call reads of the worst incident that fires; empty if none does.
-func firingBrief(found []detect.Finding) string {
+// firing returns the root of the worst incident that fires; nil if none does.
+func firing(found []detect.Finding) *detect.Finding {
 	for _, i := range casebook.Incidents(found) {
 		if i.State != detect.Firing {
 			continue
 		}
 		for k := range found {
 			if found[k].Fingerprint == i.Root {
-				return briefText(&found[k])
+				return &found[k]
 			}
 		}
 	}
-	return ""
-}
-
-// briefText writes a finding as an alert does.
-func briefText(f *detect.Finding) string {
-	brief, severity := say.New(f), string(f.Severity)
-	if f.State == detect.Resolved {
-		severity = "was " + severity
-	}
-	return fmt.Sprintf("[%s] %s\n%s\n", strings.ToUpper(severity), brief.Title, say.Text(brief.Lines()))
+	return nil
 }
 
 // judge lets a board observe the world second by second.
@@ -290,8 +276,8 @@ func (w *fieldWorld) judge() (j judged) {
 			b.Observe(&all[i])
 		}
 		b.Settle(second, true)
-		if j.first == "" && second-w.Start.Unix() < firstSeconds {
-			j.first = firingBrief(b.Findings())
+		if j.first == nil && second-w.Start.Unix() < firstSeconds {
+			j.first = firing(b.Findings())
 		}
 		if second%checkSeconds == 0 {
 			check()
@@ -557,14 +543,15 @@ func TestWorlds(t *testing.T) {
 	if len(all) < 60 {
 		t.Fatalf("%d worlds, want at least 60", len(all))
 	}
-	rows, briefs, golden := make([]table.Row, len(all)), make([]string, len(all)), readSections(t, briefsFile)
-	pages, goldenPages := make([]string, len(all)), readSections(t, explanationsFile)
+	rows, verdicts, golden := make([]table.Row, len(all)), make([]string, len(all)), readVerdicts(t)
+	var words worldWords
 	t.Cleanup(func() {
-		if *updateBriefs {
-			if err := errors.Join(os.WriteFile(briefsFile, []byte(strings.Join(briefs, "")), 0o600), os.WriteFile(explanationsFile, []byte(strings.Join(pages, "")), 0o600)); err != nil {
+		if *updateVerdicts {
+			if err := os.WriteFile(verdictsFile, []byte(strings.Join(verdicts, "")), 0o600); err != nil {
 				t.Error(err)
 			}
 		}
+		words.report(t)
 		view := table.NewWriter()
 		view.AppendHeader(table.Row{"world", "expected", "got", "agree"})
 		view.AppendRows(rows)
@@ -574,7 +561,7 @@ func TestWorlds(t *testing.T) {
 		w := &all[n]
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
-			if testing.Short() && w.long && !*updateBriefs {
+			if testing.Short() && w.long && !*updateVerdicts {
 				t.Skip("make test-full judges it")
 			}
 			if *worldsDir != "" {
@@ -582,18 +569,17 @@ func TestWorlds(t *testing.T) {
 			}
 			j := w.judge()
 			checkSteps(t, j.found)
-			briefs[n] = w.briefs(&j)
-			if !*updateBriefs && briefs[n] != golden[w.Name] {
-				t.Errorf("its alerts changed (-args -briefs writes the golden file anew):\n%s\nwas:\n%s", briefs[n], golden[w.Name])
-			}
-			if *updateBriefs || !testing.Short() || n%4 == 2 {
-				pages[n] = w.explanation(t, &j)
-				if !*updateBriefs && pages[n] != goldenPages[w.Name] {
-					t.Errorf("its explanation changed (-args -briefs writes the golden file anew):\n%s\nwas:\n%s", pages[n], goldenPages[w.Name])
-				}
+			words.checkAlerts(t, w, &j)
+			verdicts[n] = w.verdicts(t, &j)
+			if !*updateVerdicts && verdicts[n] != golden[w.Name] {
+				t.Errorf("its verdicts changed (-args -verdicts writes them anew):\n%swere:\n%s", verdicts[n], golden[w.Name])
 			}
 			wrong := w.disagreements(&j)
-			if !testing.Short() || w.Open != "" || n%4 == 0 { // make test-full reads the pages of all
+			read := func(turn int) bool { return !*updateVerdicts && (!testing.Short() || n%4 == turn) } // make test-full reads the pages of all
+			if read(2) || *printProse {
+				words.checkPage(t, w, &j)
+			}
+			if read(0) || w.Open != "" {
 				wrong = append(wrong, w.explanations(t, &j)...)
 			}
 			rows[n] = table.Row{w.Name, w.expected(), j.summary(), agreement(wrong, w.Open)}

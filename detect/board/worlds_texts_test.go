@@ -50,17 +50,6 @@ func (w *fieldWorld) explanations(t *testing.T, j *judged) (all []string) {
 // maxExplained is how many keys of a world are explained.
 const maxExplained = 8
 
-// explanation returns the default page of `reporter analyze --explain` about the world's worst
-// incident, as a section of a golden file; empty without an incident.
-func (w *fieldWorld) explanation(t *testing.T, j *judged) string {
-	t.Helper()
-	keys := j.subjects()
-	if len(keys) == 0 {
-		return ""
-	}
-	return "=== " + w.Name + "\n" + w.analyze(t, analyze.Options{Explain: keys[:1]})
-}
-
 // analyze returns the output of `reporter analyze` about the world's samples.
 func (w *fieldWorld) analyze(t *testing.T, o analyze.Options) string {
 	t.Helper()
@@ -237,25 +226,5 @@ func TestSampledFiguresAreEstimates(t *testing.T) {
 	}
 	if len(f.Advice) < 2 || f.Advice[0].Fix != detect.FixCheckSplit || f.Advice[1].Fix != detect.FixShardedKey || f.Advice[1].Arguments.Count != 3 {
 		t.Errorf("the steps are %+v", f.Advice)
-	}
-}
-
-// TestStepsOfWorlds holds steps that depend on how requests come to their codes.
-func TestStepsOfWorlds(t *testing.T) {
-	t.Parallel()
-	all := fieldWorlds(t)
-	for world, want := range map[string]detect.Fix{
-		"flush-of-a-hot-key": detect.FixOwnTimes, "queue": detect.FixMigrateQueue, "rolling-minute-number": detect.FixTimeKey,
-	} {
-		t.Run(world, func(t *testing.T) {
-			t.Parallel()
-			j := all[slices.IndexFunc(all, func(w fieldWorld) bool { return w.Name == world })].judge()
-			for i := range j.found {
-				if slices.ContainsFunc(j.found[i].Advice, func(s detect.Step) bool { return s.Fix == want }) {
-					return
-				}
-			}
-			t.Errorf("no finding has the step %s", want)
-		})
 	}
 }
