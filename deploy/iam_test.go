@@ -10,7 +10,6 @@ import (
 	"github.com/keyheat/keyheat/internal/analyze/contributorinsights"
 	"github.com/keyheat/keyheat/internal/aws/catalog"
 	"github.com/keyheat/keyheat/internal/aws/cloudwatch"
-	"github.com/keyheat/keyheat/internal/aws/cloudwatch/publish"
 	"github.com/keyheat/keyheat/internal/source/files/bucket"
 	"github.com/keyheat/keyheat/internal/source/shards/streams"
 )
@@ -23,7 +22,6 @@ func TestPoliciesAreWhatTheCodeCalls(t *testing.T) {
 		"iam/reporter-cloudwatch.json": actions("cloudwatch", reflect.TypeFor[cloudwatch.API]()),
 		"iam/reporter-analyze-contributor-insights.json": slices.Concat(actions("cloudwatch", reflect.TypeFor[contributorinsights.API]()),
 			actions("cloudwatch", reflect.TypeFor[cloudwatch.API]()), actions("dynamodb", reflect.TypeFor[contributorinsights.Tables]())),
-		"iam/reporter-cloudwatch-publish.json": actions("cloudwatch", reflect.TypeFor[publish.API]()),
 		"iam/collector-streams.json": append(actions("dynamodb", reflect.TypeFor[catalog.API]()),
 			actions("dynamodb", reflect.TypeFor[streams.DynamoDBStreams]())...),
 		"iam/reporter-analyze-s3.json": actions("s3", reflect.TypeFor[bucket.API]()),

@@ -45,10 +45,6 @@ type Policy struct {
 	// HoldUnconfirmed holds back a finding's alert while CloudWatch counts no throttling
 	// in the finding's minutes, if Keyheat reads CloudWatch for the table.
 	HoldUnconfirmed bool
-	// ScaleByCoverage adds a scaled load to a finding. It assumes that the requests
-	// missing from the samples, by CloudWatch's count, are spread over keys like the
-	// others. It changes no severity, since the assumption is unproven.
-	ScaleByCoverage bool
 	// Lifecycle applies to incidents. Warnings applies to incidents no worse than a
 	// warning; nil means Lifecycle.
 	Lifecycle

@@ -92,9 +92,7 @@ func (q *Quality) InBatches() bool { return slices.Contains(q.CannotSee, BlindSe
 // state it.
 func (q *Quality) IsSampled() bool { return q.Sampling != "" && q.Sampling != SamplingNone }
 
-// Metric is a metric of the namespace AWS/DynamoDB. Its value is the sum over one minute,
-// except for provisioned throughput, in units a second, and for metrics named with an
-// operation and a statistic.
+// Metric is a metric of the namespace AWS/DynamoDB. Its value is the sum over one minute.
 type Metric string
 
 // Corroborated is CloudWatch's verdict on a finding.
@@ -137,30 +135,9 @@ type CloudWatch struct {
 	// Throttles are the throttle events in the finding's minutes, by metric; null if not
 	// assessed.
 	Throttles map[Metric]float64 `json:"throttles"`
-	// Operations are the operations on the whole table, not the key, in the minute of the
-	// finding's highest second; null if none was read.
-	Operations []OperationMinute `json:"operations"`
 	// Through is the end of the last minute that was assessed; null for none.
 	Through *time.Time `json:"through"`
 	// Coverage is the part of the table's or index's real load, in the finding's
 	// dimension, that the samples show; null if unknown.
 	Coverage *Figure `json:"coverage"`
-	// Scaled is the highest second of the finding's key in write or read units, if the
-	// load missing from the samples is spread over keys like the rest. It is null without
-	// the policy's ScaleByCoverage, if the samples may show all, and for findings about
-	// no key.
-	Scaled *Figure `json:"scaled"`
-}
-
-// OperationMinute holds CloudWatch's metrics of one operation on a table in a minute. A
-// metric without a data point is null, not zero.
-type OperationMinute struct {
-	// Operation is its name in DynamoDB's API.
-	Operation string `json:"operation"`
-	// Throttled is the number of throttled requests.
-	Throttled *float64 `json:"throttled"`
-	// Latency is the mean time of successful requests, and MaxLatency the longest, in
-	// milliseconds within DynamoDB.
-	Latency    *float64 `json:"latency_ms"`
-	MaxLatency *float64 `json:"latency_max_ms"`
 }

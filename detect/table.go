@@ -87,20 +87,6 @@ type TableCloudWatch struct {
 	// null if unknown.
 	Write *Figure `json:"write"`
 	Read  *Figure `json:"read"`
-	// Unused is an index without reads for days; null for others.
-	Unused *Unused `json:"unused"`
-	// Operations are the operations of the newest complete minute, at Minute; null if none
-	// was read.
-	Operations []OperationMinute `json:"operations"`
-	Minute     *time.Time        `json:"minute"`
-}
-
-// Unused is an index that costs writes and that nobody reads.
-type Unused struct {
-	// Since is the first of Days days without reads, WCU the write units in them.
-	Since time.Time `json:"since"`
-	Days  int       `json:"days"`
-	WCU   float64   `json:"wcu"`
 }
 
 // Unseen is a bound in units a second.

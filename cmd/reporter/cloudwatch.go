@@ -12,7 +12,6 @@ import (
 
 	"github.com/keyheat/keyheat/internal/analyze/contributorinsights"
 	"github.com/keyheat/keyheat/internal/aws/cloudwatch"
-	"github.com/keyheat/keyheat/internal/aws/cloudwatch/publish"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/internal/settings/tables"
@@ -23,49 +22,24 @@ import (
 type CloudWatch struct {
 	Enabled     bool          `yaml:"enabled" help:"read DynamoDB's metrics from CloudWatch, which costs money: they show the coverage of the samples and all throttling"`
 	Tables      []string      `yaml:"tables" help:"tables to read beside the sampled tables"`
-	Every       time.Duration `yaml:"every" help:"the time between two readings of a table, 6 metrics each; with an open incident it is a minute, with 44 metrics, and 14 of an index"`
+	Every       time.Duration `yaml:"every" help:"the time between two readings of a table, 6 metrics each; with an open incident it is a minute, with 12 metrics"`
 	MonthlyCost float64       `yaml:"monthly_cost" help:"budget for GetMetricData, in US dollars a month; beyond it readings are skipped"`
-	Publish     Publish       `yaml:"publish"`
 }
 
-// Publish configures the metrics that Keyheat writes to CloudWatch.
-type Publish struct {
-	Enabled     bool    `yaml:"enabled" help:"write each table's hot keys, utilization, incidents and coverage to CloudWatch every minute, which costs money: see [CLOUDWATCH.md](CLOUDWATCH.md#metrics-of-its-own)"`
-	Namespace   string  `yaml:"namespace" help:"the namespace of these metrics"`
-	MonthlyCost float64 `yaml:"monthly_cost" help:"budget for these metrics, in US dollars a month; beyond it the calmest tables have none"`
+// Replacements implements config.Replacer.
+func (CloudWatch) Replacements() map[string]string {
+	return map[string]string{"publish": "scrape the reporter's /metrics with the CloudWatch agent or ADOT, or send incidents to a receiver of type sns"}
 }
 
 func defaultCloudWatch() CloudWatch {
-	c, p := cloudwatch.Default(), publish.Default()
-	return CloudWatch{Every: c.Every, MonthlyCost: c.MonthlyCost, Publish: Publish{Namespace: p.Namespace, MonthlyCost: p.MonthlyCost}}
+	c := cloudwatch.Default()
+	return CloudWatch{Every: c.Every, MonthlyCost: c.MonthlyCost}
 }
 
 func (c *CloudWatch) check(f *config.Faults) {
 	if err := c.reader().Validate(); err != nil {
 		f.Addf("cloudwatch", "%w", err)
 	}
-	if err := c.Publish.config().Validate(); err != nil {
-		f.Addf("cloudwatch.publish", "%w", err)
-	}
-}
-
-func (p *Publish) config() publish.Config {
-	return publish.Config{Namespace: p.Namespace, MonthlyCost: p.MonthlyCost}
-}
-
-func newPublisher(ctx context.Context, p *Publish, d cli.Daemon, holder string) (*publish.Publisher, error) {
-	return withClients(ctx, func(clients clients) (*publish.Publisher, error) {
-		return publish.New(p.config(), func(region string) publish.API { return clients(region) }, d.Store, holder, d.Log)
-	})
-}
-
-// probe returns the cost of the metrics. Only writing a metric would show whether the
-// role may write; a check writes none.
-func (p *Publish) probe() cli.Probe {
-	return awsProbe("cloudwatch metrics", func(_ context.Context, settings aws.Config) (string, error) {
-		return fmt.Sprintf("metrics will be written to %s in CloudWatch (%s where samples tell no Region): $%.2f a month for each table and index at most, %d of them for $%.0f; whether the role may cloudwatch:PutMetricData was not tried",
-			p.Namespace, settings.Region, publish.CostOf(), p.config().Tables(), p.MonthlyCost), nil
-	})
 }
 
 func (c *CloudWatch) reader() cloudwatch.Config {

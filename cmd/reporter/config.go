@@ -161,9 +161,6 @@ func (c *Config) probes() []cli.Probe {
 		probes = append(probes, c.CloudWatch.probe())
 		probes = append(probes, c.CloudWatch.insightsProbes(c.Tables)...)
 	}
-	if c.CloudWatch.Publish.Enabled {
-		probes = append(probes, c.CloudWatch.Publish.probe())
-	}
 	return probes
 }
 

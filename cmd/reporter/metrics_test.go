@@ -31,7 +31,7 @@ func TestMetricsReferenceIsTrue(t *testing.T) {
 	c := defaults()
 	c.Receivers = Receivers{"on-call": {Type: "webhook", URL: config.Secret("http://127.0.0.1:1")}}
 	c.Heartbeat.URL = "http://127.0.0.1:1"
-	c.CloudWatch.Enabled, c.CloudWatch.Publish.Enabled = true, true
+	c.CloudWatch.Enabled = true
 	c.Reports = Reports{"daily": {Cron: "0 8 * * *"}}
 	judges, err := judge.New(c.judge(func() *Config { return c }), db, "test", log)
 	if err != nil {

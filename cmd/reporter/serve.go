@@ -120,11 +120,6 @@ func (c *Config) parts(d cli.Daemon, holder string, judge *judge.Judge) []cli.Pa
 			return newCloudWatch(ctx, &c.CloudWatch, d, holder)
 		})
 	}
-	if c.CloudWatch.Publish.Enabled {
-		add("cloudwatch metrics", c.CloudWatch.Publish, func(ctx context.Context) (cli.Component, error) {
-			return newPublisher(ctx, &c.CloudWatch.Publish, d, holder)
-		})
-	}
 	if len(c.Reports) > 0 {
 		schedules := c.schedules()
 		add("reports", schedules, func(context.Context) (cli.Component, error) {

@@ -27,8 +27,6 @@ type Reading struct {
 	Through time.Time
 	// Minutes are the minutes with data, in the order of time.
 	Minutes []Minute
-	// Use is an index's consumption over days; the zero Use if unknown.
-	Use Use
 
 	coverage *Coverage // kept, since every finding of the target needs it
 }
@@ -115,9 +113,6 @@ func Countable(v float64) bool { return v >= 0 && v <= mostCounted }
 const (
 	ConsumedWrite detect.Metric = "ConsumedWriteCapacityUnits"
 	ConsumedRead  detect.Metric = "ConsumedReadCapacityUnits"
-
-	ProvisionedWrite detect.Metric = "ProvisionedWriteCapacityUnits"
-	ProvisionedRead  detect.Metric = "ProvisionedReadCapacityUnits"
 
 	WriteThrottles detect.Metric = "WriteThrottleEvents"
 	ReadThrottles  detect.Metric = "ReadThrottleEvents"

@@ -29,12 +29,11 @@ func Assess(f *detect.Finding, r *Reading) detect.CloudWatch {
 	default:
 		c.Unread = detect.UnreadNoData // neither zero nor health: the table may be another Region's or account's
 	}
-	c.Operations = peakOperations(f, r)
 	return c
 }
 
 // Judge compares a table or index as a whole with CloudWatch.
-func Judge(target detect.Target, r *Reading) detect.TableCloudWatch {
+func Judge(r *Reading) detect.TableCloudWatch {
 	c := CoverageOf(r)
 	t := detect.TableCloudWatch{Write: c.Write, Read: c.Read}
 	if !r.Through.IsZero() {
@@ -45,12 +44,6 @@ func Judge(target detect.Target, r *Reading) detect.TableCloudWatch {
 		t.Unread, t.Message = r.unread(), r.Message
 	case c.Write == nil && c.Read == nil:
 		t.Unread = detect.UnreadTooFew
-	}
-	if target.Index != "" {
-		t.Unused = r.Use.findUnused()
-	}
-	if operations, at := latestOperations(r); len(operations) > 0 {
-		t.Operations, t.Minute = operations, &at
 	}
 	return t
 }

@@ -24,13 +24,12 @@ type witness struct {
 	// minutes.
 	attempted map[sample.Target]time.Time
 	totals    map[sample.Target][]store.MinuteTotal
-	uses      uses
 }
 
 func newWitness() witness {
 	return witness{
 		readings: make(map[sample.Target]*corroboration.Reading), attempted: make(map[sample.Target]time.Time),
-		totals: make(map[sample.Target][]store.MinuteTotal), uses: make(uses),
+		totals: make(map[sample.Target][]store.MinuteTotal),
 	}
 }
 
@@ -58,7 +57,7 @@ func (w *witness) load(ctx context.Context, st Store, now time.Time) error {
 		return err
 	}
 	since := now.Add(-corroboration.Span * time.Minute).Truncate(time.Minute)
-	known, whole := make(map[sample.Target]bool, len(reads)), 0
+	known := make(map[sample.Target]bool, len(reads))
 	var queries, newest []store.MinuteQuery
 	reads = slices.DeleteFunc(reads, func(read store.CloudWatchRead) bool {
 		known[read.Target] = true
@@ -81,18 +80,7 @@ func (w *witness) load(ctx context.Context, st Store, now time.Time) error {
 			return m.Minute.Before(since) || !m.Minute.Before(newest[i].Since)
 		})
 		totals = append(totals, raised[i]...)
-		r := newReading(read, minutes[i], totals)
-		if read.Target.Index != "" && whole < wholeUses {
-			all, err := w.uses.load(ctx, st, read.Target, now)
-			if err != nil {
-				return err
-			}
-			if all {
-				whole++
-			}
-		}
-		r.Use = w.uses[read.Target].sum()
-		w.readings[read.Target] = r
+		w.readings[read.Target] = newReading(read, minutes[i], totals)
 		w.attempted[read.Target], w.totals[read.Target] = read.Attempted, totals
 	}
 	for target := range w.attempted {
@@ -100,7 +88,6 @@ func (w *witness) load(ctx context.Context, st Store, now time.Time) error {
 			delete(w.readings, target)
 			delete(w.attempted, target)
 			delete(w.totals, target)
-			delete(w.uses, target)
 		}
 	}
 	return nil
@@ -153,65 +140,4 @@ func sampledMinutes(totals []store.MinuteTotal) func(time.Time) *corroboration.U
 		}
 		return &corroboration.Units{Write: detect.Units(sample.Milli(m.WriteMilli)), Read: detect.Units(sample.Milli(m.ReadMilli))}
 	}
-}
-
-// uses are the indexes' consumption over days, by CloudWatch.
-type uses map[sample.Target]use
-
-// use is one index's consumption, by day.
-type use struct {
-	loaded time.Time // when, by the database's clock
-	days   map[time.Time]corroboration.Use
-}
-
-const (
-	useEvery = time.Hour
-	day      = 24 * time.Hour
-	// wholeUses is of how many indexes one pass loads all days: a judge that takes over
-	// must not wait for them.
-	wholeUses = 4
-)
-
-// load loads an index's consumption when it is time: all days the first time, and then
-// the days that may have changed. all reports that it has loaded all days.
-func (u uses) load(ctx context.Context, st Store, at sample.Target, now time.Time) (all bool, err error) {
-	of, known := u[at]
-	if known && now.Sub(of.loaded) < useEvery {
-		return false, nil
-	}
-	oldest := now.UTC().Add(-corroboration.UseSpan).Truncate(day)
-	from := oldest
-	if known {
-		from = of.loaded.UTC().Add(-corroboration.Span * time.Minute).Truncate(day) // late data points raise earlier minutes
-	}
-	minutes, err := st.CloudWatchMinutes(ctx, at, from)
-	if err != nil {
-		return false, err
-	}
-	days := make(map[time.Time]corroboration.Use)
-	for begin, sum := range of.days {
-		if !begin.Before(oldest) && begin.Before(from) {
-			days[begin] = sum
-		}
-	}
-	for _, m := range minutes {
-		metrics := make(map[detect.Metric]float64, len(m.Metrics))
-		for name, v := range m.Metrics {
-			metrics[detect.Metric(name)] = v
-		}
-		begin := m.Minute.UTC().Truncate(day)
-		sum := days[begin]
-		sum.Add(m.Minute, metrics)
-		days[begin] = sum
-	}
-	u[at] = use{now, days}
-	return !known, nil
-}
-
-// sum is the consumption of all days.
-func (u use) sum() (all corroboration.Use) {
-	for sum := range maps.Values(u.days) {
-		all.Join(sum)
-	}
-	return all
 }

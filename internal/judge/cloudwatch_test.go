@@ -101,6 +101,7 @@ func TestCloudWatchConfirms(t *testing.T) {
 		if w := confirmed.CloudWatch; w == nil || w.Verdict != detect.CloudWatchConfirms || w.Throttles[corroboration.WriteKeyRangeThrottles] != 70 {
 			t.Errorf("the finding has %+v", w)
 		}
+		validFinding(t, s, detect.KeyWrites)
 		if f := found(t, s, detect.SubjectPartition); len(f) != 0 {
 			t.Errorf("beside the key that fills the partition there is %+v", f)
 		}
@@ -179,50 +180,4 @@ func validFinding(t *testing.T, s *store.Store, kind any) {
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(rows[0].Document))
 	must(t, err)
 	must(t, schema.Validate(document))
-}
-
-// TestOperations: a finding has the figures by operation of the minute of its highest
-// second, as the store keeps them, in the published form.
-func TestOperations(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, s *store.Store) {
-		start := begin()
-		c := collect(t, s, "a", 0, start)
-		j := run(t, watching(), &probe{Store: s})
-		c.commit(30, hot("hot", 1200, 0, 30)...)
-		j.quiet(t)
-		says(t, s, start, 2, 36_000, corroboration.ThrottledMetric(sample.UpdateItem).Metric(), 12_340)
-		j.quiet(t)
-		w := found(t, s, detect.KeyWrites)[0].CloudWatch
-		if w == nil || len(w.Operations) != 1 || *w.Operations[0].Throttled != 12_340 || w.Operations[0].Latency != nil {
-			t.Errorf("the finding has %+v", w)
-		}
-		validFinding(t, s, detect.KeyWrites)
-	})
-}
-
-// TestScaledByCoverage: where the policy asks, a finding says its key's load as if what
-// CloudWatch counts beside the samples were spread as they are; elsewhere it does not.
-func TestScaledByCoverage(t *testing.T) {
-	t.Parallel()
-	for _, wanted := range []bool{true, false} {
-		each(t, func(t *testing.T, s *store.Store) {
-			start := begin()
-			c := collect(t, s, "a", 0, start)
-			j := run(t, watchingUnder(func(p *detect.Policy) { p.ScaleByCoverage = wanted }), &probe{Store: s})
-			c.commit(600, hot("hot", 1200, 0, 600)...)
-			j.quiet(t)
-			says(t, s, start, 20, 120_000, "", 0) // of which the samples show 72,000
-			j.quiet(t)
-			said := found(t, s, detect.KeyWrites)[0].CloudWatch
-			switch {
-			case said == nil || said.Coverage == nil:
-				t.Errorf("the finding has %+v", said)
-			case (said.Scaled != nil) != wanted:
-				t.Errorf("wanted is %t: %+v", wanted, said.Scaled)
-			case wanted && (said.Scaled.Low != 1200 || said.Scaled.Value < 1990 || said.Scaled.Value > 2010):
-				t.Errorf("scaled is %+v", said.Scaled)
-			}
-		})
-	}
 }

@@ -81,7 +81,6 @@ type Store interface {
 	Incidents(ctx context.Context, q store.IncidentQuery) ([]store.Incident, error)
 	// CloudWatch's minutes, and the samples' minutes.
 	CloudWatchReads(ctx context.Context) ([]store.CloudWatchRead, error)
-	CloudWatchMinutes(ctx context.Context, at sample.Target, since time.Time) ([]store.CloudWatchMinute, error)
 	EachCloudWatchMinutes(ctx context.Context, all []store.MinuteQuery) ([][]store.CloudWatchMinute, error)
 	EachMinuteTotals(ctx context.Context, all []store.MinuteQuery) ([][]store.MinuteTotal, error)
 

@@ -7,7 +7,6 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/corroboration"
 	"github.com/keyheat/keyheat/internal/say/wording"
-	"github.com/keyheat/keyheat/sample"
 )
 
 // refusals are CloudWatch's metrics of refused requests, by the reason in words.
@@ -56,12 +55,6 @@ func CloudWatch(f *detect.Finding) string {
 	if c.Coverage != nil && c.Verdict != detect.CloudWatchContradicts {
 		all = append(all, coverage(c.Coverage, detect.SideOf(f, "writes", "reads")))
 	}
-	if c.Scaled != nil {
-		all = append(all, fmt.Sprintf("If the rest is spread alike, the key has about %s, at most %s.", ofKey(f, c.Scaled.Value), ofKey(f, c.Scaled.High)))
-	}
-	all = append(all, operations(c.Operations, func(op sample.Op) bool {
-		return detect.SideOf(f, op.IsWrite(), op.IsRead())
-	})...)
 	return strings.TrimSpace(strings.Join(all, " "))
 }
 
@@ -79,13 +72,6 @@ func TableCloudWatch(c *detect.TableCloudWatch) string {
 	}
 	if c.Read != nil {
 		all = append(all, coverage(c.Read, "reads"))
-	}
-	if u := c.Unused; u != nil {
-		all = append(all, fmt.Sprintf("Nobody read this index for %d days from %s; its writes cost %s WCU.", u.Days, u.Since.Format("2006-01-02"), wording.Count(int64(u.WCU))))
-	}
-	if lines := operations(c.Operations, func(sample.Op) bool { return true }); len(lines) > 0 && c.Minute != nil {
-		all = append(all, fmt.Sprintf("At %s UTC:", c.Minute.UTC().Format("15:04")))
-		all = append(all, lines...)
 	}
 	return strings.Join(all, " ")
 }
@@ -118,25 +104,4 @@ func coverage(c *detect.Figure, requests string) string {
 		between = fmt.Sprintf(" (%s)", wording.PercentRange(c.Low, min(1, c.High)))
 	}
 	return fmt.Sprintf("The samples show %s%s of the %s.", wording.Percent(min(1, c.Value)), between, requests)
-}
-
-// operations writes a sentence for each wanted operation of a minute.
-func operations(all []detect.OperationMinute, wanted func(sample.Op) bool) (lines []string) {
-	for _, o := range all {
-		op, known := sample.ParseOp(o.Operation)
-		if !known || !wanted(op) {
-			continue
-		}
-		var parts []string
-		if o.Throttled != nil {
-			parts = append(parts, wording.Count(int64(*o.Throttled))+" refused")
-		}
-		if o.Latency != nil && o.MaxLatency != nil {
-			parts = append(parts, fmt.Sprintf("%s ms on average, %s ms at most", wording.About(*o.Latency), wording.About(*o.MaxLatency)))
-		}
-		if len(parts) > 0 {
-			lines = append(lines, op.String()+": "+strings.Join(parts, ", ")+".")
-		}
-	}
-	return lines
 }

@@ -36,7 +36,6 @@ func facts() []story {
 	quality := func(change func(*detect.Quality)) func(*detect.Finding) {
 		return func(f *detect.Finding) { change(&f.Quality) }
 	}
-	three := 3.0
 	events := func(m detect.Metric, n float64) detect.CloudWatch {
 		return detect.CloudWatch{Verdict: detect.CloudWatchOtherCause, Throttles: map[detect.Metric]float64{m: n}}
 	}
@@ -93,12 +92,11 @@ func facts() []story {
 		key("an unstated method", quality(func(q *detect.Quality) { q.Sampling, q.CannotSee = detect.SamplingAssumed, []string{detect.BlindHosts} })),
 		key("an unknown method", quality(func(q *detect.Quality) { q.Sampling, q.Rate = detect.SamplingUnknowable, new(0.1) })),
 		key("computed units of hidden keys", quality(func(q *detect.Quality) { q.Estimated, q.KeysHidden = new(true), true })),
-		key("confirmed", compared(detect.CloudWatch{Verdict: detect.CloudWatchConfirms, Throttles: map[detect.Metric]float64{corroboration.WriteKeyRangeThrottles: 12_340, corroboration.WriteAccountThrottles: 7},
-			Operations: []detect.OperationMinute{{Operation: "Query", Throttled: &three}, {Operation: "PutItem", Throttled: &three, Latency: &three, MaxLatency: new(41.3)}}})),
+		key("confirmed", compared(detect.CloudWatch{Verdict: detect.CloudWatchConfirms, Throttles: map[detect.Metric]float64{corroboration.WriteKeyRangeThrottles: 12_340, corroboration.WriteAccountThrottles: 7}})),
 		key("too little capacity", compared(events(corroboration.WriteProvisionedThrottles, 50))),
 		key("the on-demand maximum", compared(events(corroboration.WriteOnDemandThrottles, 50))),
 		key("no reason", compared(events(corroboration.WriteThrottles, 50))),
-		key("quiet", compared(detect.CloudWatch{Verdict: detect.CloudWatchQuiet, Coverage: &detect.Figure{Value: 0.4, Low: 0.35, High: 0.45}, Scaled: &detect.Figure{Value: 4200, Low: 1680, High: 4800}})),
+		key("quiet", compared(detect.CloudWatch{Verdict: detect.CloudWatchQuiet, Coverage: &detect.Figure{Value: 0.4, Low: 0.35, High: 0.45}})),
 		key("contradicted", compared(detect.CloudWatch{Verdict: detect.CloudWatchContradicts, Coverage: &detect.Figure{Value: 1.5, Low: 1.4, High: 1.6}})),
 		key("not read", compared(detect.CloudWatch{Verdict: detect.CloudWatchNotAssessed, Unread: detect.UnreadDenied})),
 		key("not reported", compared(detect.CloudWatch{Verdict: detect.CloudWatchNotAssessed, Unread: detect.UnreadNotYet})),
@@ -126,12 +124,10 @@ func designs() string {
 
 // tables are comparisons of tables with CloudWatch.
 func tables() string {
-	three := 3.0
 	minute := time.Date(2026, 11, 24, 16, 55, 0, 0, time.UTC)
 	all := []detect.TableCloudWatch{
 		{Unread: detect.UnreadTooFew}, {Unread: detect.UnreadNoData}, {Unread: detect.UnreadFailed, Message: "no route"},
-		{Write: &detect.Figure{Value: 0.97, Low: 0.95, High: 0.99}, Read: &detect.Figure{Value: 1, Low: 1, High: 1}, Operations: []detect.OperationMinute{{Operation: "Query", Throttled: &three}}, Minute: &minute},
-		{Unused: &detect.Unused{Since: minute, Days: 9, WCU: 14_400}},
+		{Write: &detect.Figure{Value: 0.97, Low: 0.95, High: 0.99}, Read: &detect.Figure{Value: 1, Low: 1, High: 1}},
 	}
 	var text strings.Builder
 	for i := range all {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
 	"math"
 	"strings"
 	"testing"
@@ -185,90 +184,11 @@ func TestWhatIsDue(t *testing.T) {
 	s.ahead = 2 * time.Minute
 	s.sampled(true, orders)
 	s.pass()
-	if _, asked := s.server.Asked(); asked != 18+14+30 {
-		t.Errorf("%d metrics were asked for when orders had an incident, want 44 more", asked-18)
+	if _, asked := s.server.Asked(); asked != 18+12 {
+		t.Errorf("%d metrics were asked for when orders had an incident, want 12 more", asked-18)
 	}
 	if r := s.read(sample.Target{Table: "audit"}); r.State != "no_data" {
 		t.Errorf("a table without data is %+v", r)
-	}
-}
-
-// TestByOperation: of a table with an open incident, and not of its index, throttled
-// requests and latency are read of each operation, each by its own statistic; they cost
-// what they count. A calm table has none, and what has no data point is not zero.
-func TestByOperation(t *testing.T) {
-	t.Parallel()
-	s := newScenario(t, cloudwatch.Config{})
-	audit := sample.Target{Table: "audit"}
-	s.sampled(false, audit)
-	s.sampled(true, orders)
-	s.sampled(false, byStatus)
-	put := func(table, operation, name string, values ...float64) {
-		for _, v := range values {
-			s.server.Put(cloudwatchtest.Metric{Table: table, Operation: operation, Name: name}, s.minute(10), v)
-		}
-	}
-	for _, table := range []string{"orders", "audit"} {
-		put(table, "UpdateItem", "ThrottledRequests", 12_000, 340)
-		put(table, "GetItem", "ThrottledRequests", 0)
-		put(table, "PutItem", "SuccessfulRequestLatency", 3, 4, 41)
-		put(table, "ExecuteStatement", "ThrottledRequests", 5)
-	}
-	s.pass()
-	want := map[string]float64{
-		"ThrottledRequests/UpdateItem/Sum": 12_340, "ThrottledRequests/GetItem/Sum": 0,
-		"SuccessfulRequestLatency/PutItem/Average": 16, "SuccessfulRequestLatency/PutItem/Maximum": 41,
-	}
-	if got := s.minutes(orders); len(got) != 1 || !maps.Equal(got[0].Metrics, want) {
-		t.Errorf("stored are %+v, want %v", got, want)
-	}
-	if got := s.minutes(audit); len(got) != 0 {
-		t.Errorf("of a calm table are stored %+v", got)
-	}
-	for target, metrics := range map[sample.Target]int64{orders: 44, byStatus: 14, audit: 6} {
-		if r := s.read(target); r.Requested != metrics {
-			t.Errorf("of %s %d metrics are counted, want %d", target.Name(), r.Requested, metrics)
-		}
-	}
-	if _, asked := s.server.Asked(); asked != 44+14+6 {
-		t.Errorf("%d metrics are asked for", asked)
-	}
-	if got, want := cloudwatch.CostOpen(), 1440*44*cloudwatch.Price; math.Abs(got-want) > 1e-9 {
-		t.Errorf("an open incident costs $%g a day, want %g", got, want)
-	}
-}
-
-// TestOperationsGoWithoutBudget: where the budget does not reach for all, tables have why
-// their requests were throttled before any has its operations.
-func TestOperationsGoWithoutBudget(t *testing.T) {
-	t.Parallel()
-	s := newScenario(t, cloudwatch.Config{MonthlyCost: 1})
-	var targets []sample.Target
-	for n := range 20 {
-		targets = append(targets, sample.Target{Table: fmt.Sprintf("t%02d", n)})
-	}
-	s.sampled(true, targets...)
-	now, err := s.store.Now(t.Context())
-	must(t, err)
-	// What is left is 14 metrics for each of 20 tables, and 30 more for one of them.
-	spent := int64(cloudwatch.AllowedRequests(1, now)/cloudwatch.Price) - (20*14 + 45)
-	must(t, s.store.PutCloudWatch(t.Context(), store.CloudWatchRead{Target: orders, State: "read", Requested: spent}, nil))
-	s.pass()
-	with := 0
-	for _, target := range targets {
-		switch r := s.read(target); r.Requested {
-		case 44:
-			with++
-		case 14:
-		default:
-			t.Errorf("of %s %d metrics are counted", target.Name(), r.Requested)
-		}
-	}
-	if with != 1 {
-		t.Errorf("%d tables have their operations, want 1", with)
-	}
-	if n := strings.Count(s.logs.String(), "budget is used up"); n != 1 {
-		t.Errorf("the budget is said %d times, want once:\n%s", n, s.logs)
 	}
 }
 

@@ -72,5 +72,5 @@ func (c Config) CostOf() float64 {
 // CostOpen returns the additional daily cost of reading one table with an open incident,
 // without its indexes, in US dollars.
 func CostOpen() float64 {
-	return float64(24*time.Hour/everyOpen) * float64(len(watched)+len(operationMetrics)) * Price
+	return float64(24*time.Hour/everyOpen) * float64(len(watched)) * Price
 }

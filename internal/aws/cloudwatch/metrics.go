@@ -21,6 +21,6 @@ func newMeasures() measures {
 		reads: s.CounterVec("reads_total", "Readings of a table or index, by result.", "state",
 			string(corroboration.Read), string(corroboration.NoData), string(corroboration.Denied), string(corroboration.Failed)),
 		requested: s.Counter("metrics_requested_total", "Metrics requested with GetMetricData: AWS bills each."),
-		spent:     s.Gauge("month_cost_usd", "Cost of GetMetricData and GetInsightRuleReport in this month, of all reporters of the store, in US dollars at the usual price."),
+		spent:     s.Gauge("month_cost_usd", "Cost of GetMetricData in this month, of all reporters of the store, in US dollars at the usual price."),
 	}
 }

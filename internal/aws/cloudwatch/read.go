@@ -109,7 +109,7 @@ func readPart(ctx context.Context, api API, wanted []query, from, to time.Time, 
 	for i, q := range wanted {
 		in.MetricDataQueries = append(in.MetricDataQueries, types.MetricDataQuery{
 			Id:         aws.String("m" + strconv.Itoa(i)),
-			MetricStat: &types.MetricStat{Metric: metricOf(q), Period: aws.Int32(period), Stat: aws.String(statistic(q.metric))},
+			MetricStat: &types.MetricStat{Metric: metricOf(q), Period: aws.Int32(period), Stat: aws.String("Sum")},
 		})
 	}
 	seen := make(map[string]bool)
@@ -142,10 +142,6 @@ func metricOf(q query) *types.Metric {
 	m := &types.Metric{
 		Namespace: aws.String(namespace), MetricName: aws.String(string(q.metric)),
 		Dimensions: []types.Dimension{{Name: aws.String(tableDimension), Value: aws.String(q.target.Table)}},
-	}
-	if of, is := corroboration.ParseOperationMetric(q.metric); is {
-		m.MetricName = aws.String(of.Name)
-		m.Dimensions = append(m.Dimensions, types.Dimension{Name: aws.String(operationDimension), Value: aws.String(of.Operation.String())})
 	}
 	if q.target.Index != "" {
 		m.Dimensions = append(m.Dimensions, types.Dimension{Name: aws.String(indexDimension), Value: aws.String(q.target.Index)})

@@ -92,8 +92,6 @@ type turn struct {
 	target  sample.Target
 	metrics []detect.Metric
 	from    time.Time
-	// open reports whether its table has an open incident.
-	open bool
 }
 
 // due returns the readings that are due now and within the month's budget.
@@ -124,7 +122,7 @@ func (r *Reader) due(ctx context.Context, now time.Time) ([]turn, error) {
 		t := turn{target: target, metrics: calmMetrics, from: firstMinute(last[target], now)}
 		every := r.config.Every
 		if open[baseOf(target)] {
-			t.metrics, t.open, every = watched, true, everyOpen
+			t.metrics, every = watched, everyOpen
 		}
 		if now.Sub(last[target].Attempted) < every {
 			continue
@@ -135,27 +133,8 @@ func (r *Reader) due(ctx context.Context, now time.Time) ([]turn, error) {
 		}
 		due = append(due, t)
 	}
-	skipped += addOperations(due, budget)
 	r.sayBudget(skipped, spent)
 	return due, nil
-}
-
-// addOperations adds the metrics by operation of tables with an open incident, and
-// returns how many tables exceed the budget. Metrics that explain throttling go first,
-// for all tables.
-func addOperations(due []turn, budget float64) (skipped int) {
-	for i := range due {
-		t := &due[i]
-		if !t.open || t.target.Index != "" {
-			continue
-		}
-		if budget -= float64(len(operationMetrics)) * Price; budget < 0 {
-			skipped++
-			continue
-		}
-		t.metrics = slices.Concat(t.metrics, operationMetrics)
-	}
-	return skipped
 }
 
 // sayBudget logs, once, that the budget holds readings back, and that it does no more.

@@ -73,7 +73,7 @@ func explains(key, partition *detect.Finding) bool {
 }
 
 // assess adds CloudWatch's verdict to a finding of the samples.
-func (c *cloudWatch) assess(f *detect.Finding, p detect.Policy) {
+func (c *cloudWatch) assess(f *detect.Finding) {
 	if c == nil || f.Quality.Source == detect.SourceMinutes {
 		return
 	}
@@ -82,9 +82,6 @@ func (c *cloudWatch) assess(f *detect.Finding, p detect.Policy) {
 		return
 	}
 	said := corroboration.Assess(f, r)
-	if p.ScaleByCoverage {
-		corroboration.Scale(&said, f)
-	}
 	f.CloudWatch = &said
 	if said.Coverage != nil {
 		f.Quality.Coverage = new(min(1, said.Coverage.Value))
@@ -111,5 +108,5 @@ func (c *cloudWatch) table(target detect.Target) *detect.TableCloudWatch {
 	if c == nil || c.readings[target] == nil {
 		return nil
 	}
-	return new(corroboration.Judge(target, c.readings[target]))
+	return new(corroboration.Judge(c.readings[target]))
 }

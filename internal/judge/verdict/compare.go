@@ -83,7 +83,7 @@ func (s *State) continueFinding(seen *observation, now time.Time) detect.Finding
 	f.Quality.Gaps = gapsOf(&f, s.Gaps)
 	policy := s.policy(f.Target)
 	before, _ := s.storedFinding(f.Fingerprint)
-	s.cloudWatch.assess(&f, policy)
+	s.cloudWatch.assess(&f)
 	if policy.HoldUnconfirmed && s.cloudWatch.holds(&f, before.finding.State, now) {
 		f.State = detect.Pending
 	}

@@ -20,7 +20,6 @@ type Policy struct {
 	Severity        string        `yaml:"severity" help:"the highest severity of a finding: critical, warning or info; info findings are never sent; critical when empty"`
 	Suffix          string        `yaml:"suffix" help:"the form of key shards' names, as key shard 7 of BASE; when empty the key's present form, or BASE#SHARD_7"`
 	HoldUnconfirmed bool          `yaml:"hold_unconfirmed" help:"send nothing about a hot key while CloudWatch counts no throttled requests; needs cloudwatch.enabled"`
-	ScaleByCoverage bool          `yaml:"scale_by_coverage" help:"also show each key's load scaled up by the coverage of the samples; needs cloudwatch.enabled"`
 	For             string        `yaml:"for" help:"when an incident of hot keys fires. harm: throttled requests in 2 of 3 seconds, or 5 of 10 seconds proven over the limit (over the warning share for a warning). A time such as 30s: 2 of 3 seconds over the warning share, for this long; 0s for at once"`
 	KeepFiring      time.Duration `yaml:"keep_firing" help:"how long an incident fires on after its last hot second, so that a load that comes and goes alerts once; at least a minute"`
 	Repeat          time.Duration `yaml:"repeat" help:"the time after which a firing incident is sent again, as updated; never when 0"`
@@ -48,7 +47,10 @@ type Policy struct {
 
 // Replacements implements config.Replacer.
 func (Policy) Replacements() map[string]string {
-	return map[string]string{"words": "a hashed key is hashed whole; to keep its beginning readable, write keys: prefix(N)"}
+	return map[string]string{
+		"words":             "a hashed key is hashed whole; to keep its beginning readable, write keys: prefix(N)",
+		"scale_by_coverage": "leave it out; every finding shows the coverage, and its load divided by that is the same estimate",
+	}
 }
 
 // DetectPolicy returns the policy of a table or index as detect takes it. The
@@ -67,7 +69,7 @@ func (s *Section) policyOf(of detect.Target) Policy {
 func (p Policy) detect() (detect.Policy, error) {
 	d := detect.Policy{
 		Warning: p.Warning, Headroom: p.Headroom,
-		Severest: detect.Severity(p.Severity), HoldUnconfirmed: p.HoldUnconfirmed, ScaleByCoverage: p.ScaleByCoverage, Exclude: p.Exclude,
+		Severest: detect.Severity(p.Severity), HoldUnconfirmed: p.HoldUnconfirmed, Exclude: p.Exclude,
 		WritePrice: p.WritePrice, ReadPrice: p.ReadPrice, WarmWritePrice: p.WarmWritePrice, WarmReadPrice: p.WarmReadPrice,
 		Owner: p.Owner, Labels: p.Labels, RunbookURL: p.RunbookURL,
 	}

@@ -300,6 +300,7 @@ func TestMistakesSayWhatToDo(t *testing.T) {
 		"policy: {runbook_url: \"https://w/|<!channel>\"}":                   "an absolute address of http or https",
 		"policy: {runbook_url: \"https://u:hunter2@wiki/x\"}":                "policy.runbook_url: a runbook URL with a user: all receivers see it",
 		"policy: {keys: hmac, words: [user]}":                                `policy.words does not exist any more`,
+		"policy: {scale_by_coverage: true}":                                  `policy.scale_by_coverage does not exist any more: leave it out`,
 		"policy: {runbook_url: \"https://w/{key}\"}":                         `"https://w/{key}": only {case} is replaced`,
 		"policy: {runbook_url: https://w/" + strings.Repeat("x", 2000) + "}": "runbook URL of 2010 bytes: give at most 2000",
 

@@ -19,8 +19,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/smithy-go/encoding/cbor"
+	"github.com/aws/smithy-go/middleware"
+
+	"github.com/keyheat/keyheat/internal/aws/awserror"
 )
 
 const (
@@ -29,8 +35,8 @@ const (
 	maxQueries = 500
 )
 
-// Metric names a metric of a table, of an index of it, or of one operation on it.
-type Metric struct{ Table, Index, Operation, Name string }
+// Metric names a metric of a table, or of an index of it.
+type Metric struct{ Table, Index, Name string }
 
 // Failure is what a call returns in place of data.
 type Failure struct {
@@ -43,7 +49,6 @@ type Server struct {
 	URL string
 
 	insights
-	puts
 	mu     sync.Mutex
 	points map[Metric]map[int64][]float64 // by minute
 	status map[Metric]string              // other than Complete
@@ -65,11 +70,22 @@ func New(t testing.TB) *Server {
 
 // Client returns the SDK's client of the server.
 func (s *Server) Client() *cloudwatch.Client {
-	return s.ClientIn("eu-west-1")
+	return cloudwatch.New(cloudwatch.Options{
+		Region: "eu-west-1", BaseEndpoint: aws.String(s.URL), Credentials: credentials.NewStaticCredentialsProvider("AKID", "secret", ""),
+		Retryer: onlyConnections(), APIOptions: []func(*middleware.Stack) error{awserror.LimitResponse},
+	})
 }
 
-// Put reports a value of a metric in a minute, as DynamoDB does: several add up by the
-// statistic that is asked for.
+// onlyConnections retries nothing but a connection that ended, as the SDK's own retryer
+// does: the server may close one while the client still reads from it.
+func onlyConnections() aws.Retryer {
+	return retry.NewStandard(func(o *retry.StandardOptions) {
+		o.Retryables = []retry.IsErrorRetryable{retry.RetryableConnectionError{}}
+		o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
+	})
+}
+
+// Put reports a value of a metric in a minute, as DynamoDB does: several add up.
 func (s *Server) Put(m Metric, at time.Time, value float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,13 +150,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	operation := map[string]func(cbor.Map) (cbor.Map, *Failure){
 		"GetMetricData": s.getMetricData, "GetInsightRuleReport": s.getInsightRuleReport,
-		"PutMetricData": func(in cbor.Map) (cbor.Map, *Failure) { return s.putMetricData(r, in) },
 	}[strings.TrimPrefix(r.URL.Path, service)]
 	if r.Method != http.MethodPost || operation == nil || r.Header.Get("Smithy-Protocol") != protocol {
 		refuse(w, Failure{http.StatusNotFound, "UnknownOperationException", "this server does not know " + r.URL.Path + " in " + protocol})
 		return
 	}
-	text, err := body(r)
+	text, err := io.ReadAll(r.Body)
 	if err != nil {
 		refuse(w, Failure{http.StatusBadRequest, "SerializationException", err.Error()})
 		return
@@ -238,7 +253,7 @@ func (s *Server) getMetricData(in cbor.Map) (cbor.Map, *Failure) {
 	for i, q := range queries {
 		var ok bool
 		if parsed[i], ok = parse(q); !ok {
-			return nil, &Failure{http.StatusBadRequest, "ValidationError", fmt.Sprintf("The query %d has no Id, no Metric, or another Period than 60", i)}
+			return nil, &Failure{http.StatusBadRequest, "ValidationError", fmt.Sprintf("The query %d has no Id, no Metric, another Period than 60, or another statistic than Sum", i)}
 		}
 		for _, p := range s.pointsOf(parsed[i], from, to) {
 			points = append(points, point{i, p.minute, p.value})
@@ -294,9 +309,9 @@ func (s *Server) pageOf(queries []query, points []point, begin, end int) cbor.Ma
 
 // query is one metric that is asked for.
 type query struct {
-	id, stat string
-	metric   Metric
-	period   int64
+	id     string
+	metric Metric
+	period int64
 }
 
 func parse(v cbor.Value) (q query, ok bool) {
@@ -308,7 +323,7 @@ func parse(v cbor.Value) (q query, ok bool) {
 	namespace, _ := metric["Namespace"].(cbor.String)
 	statistic, _ := stat["Stat"].(cbor.String)
 	period, err := cbor.AsInt64(stat["Period"])
-	q = query{id: string(id), stat: string(statistic), period: period, metric: Metric{Name: string(name)}}
+	q = query{id: string(id), period: period, metric: Metric{Name: string(name)}}
 	dimensions, _ := metric["Dimensions"].(cbor.List)
 	for _, d := range dimensions {
 		of, _ := d.(cbor.Map)
@@ -319,11 +334,9 @@ func parse(v cbor.Value) (q query, ok bool) {
 			q.metric.Table = string(value)
 		case "GlobalSecondaryIndexName":
 			q.metric.Index = string(value)
-		case "Operation":
-			q.metric.Operation = string(value)
 		}
 	}
-	return q, err == nil && period == 60 && id != "" && name != "" && namespace == "AWS/DynamoDB" && strings.ToLower(string(id[:1])) == string(id[:1])
+	return q, err == nil && period == 60 && id != "" && name != "" && namespace == "AWS/DynamoDB" && statistic == "Sum" && strings.ToLower(string(id[:1])) == string(id[:1])
 }
 
 // pointsOf returns a metric's points from one time to another, which is left out.
@@ -339,14 +352,7 @@ func (s *Server) pointsOf(q query, from, to time.Time) (all []point) {
 		for _, v := range values {
 			sum += v
 		}
-		value := sum
-		switch q.stat {
-		case "Average":
-			value = sum / float64(len(values))
-		case "Maximum":
-			value = slices.Max(values)
-		}
-		all = append(all, point{0, minute, value})
+		all = append(all, point{0, minute, sum})
 	}
 	slices.SortFunc(all, func(a, b point) int { return cmp.Compare(a.minute, b.minute) })
 	return all
