@@ -47,6 +47,11 @@ type Evidence struct {
 	Retries *Retries `json:"retries"`
 }
 
+// NewEvidence returns the evidence of throttled requests alone, by throttle reason.
+func NewEvidence(refused map[string]int64) *Evidence {
+	return &Evidence{Operations: []Operation{}, Refused: refused, Items: []Part{}, Callers: []Part{}, Attributes: []Part{}}
+}
+
 // ThrottledRequests returns the number of throttled requests in the evidence. The
 // receiver may be nil.
 func (e *Evidence) ThrottledRequests() (n int64) {

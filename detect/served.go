@@ -18,7 +18,7 @@ func (f *Finding) MayBeServed() bool {
 // ReadsEventually reports whether a finding is about a key's reads, hardly any of them
 // strongly consistent.
 func (f *Finding) ReadsEventually() bool {
-	return f.InReads() && !f.Subject.OfTable() && f.Evidence != nil && f.Evidence.StrongReads < fewStrong
+	return f.InReads() && !f.Subject.OfTable() && f.Evidence != nil && f.Evidence.StrongReads < fewStrong && f.Quality.Source != SourceMinutes
 }
 
 // IsServedBurst reports whether a key was hot for a few seconds only, and its callers' quick

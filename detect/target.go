@@ -37,7 +37,7 @@ type Loads struct {
 
 // Doubt is a load of a key that may have been over a partition's limit, in one second or
 // on average over a minute. Its requests have the times of a flush, it is unknown how they
-// were sampled, or the samples are too few to prove the mean.
+// were sampled, the samples are too few to prove the mean, or it may be reads or writes.
 type Doubt struct {
 	KeyRef
 	// Unit is wcu or rcu, Most the load in these units.

@@ -22,7 +22,6 @@ import (
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/docs"
 	"github.com/keyheat/keyheat/internal/analyze"
-	"github.com/keyheat/keyheat/internal/analyze/contributorinsights"
 	"github.com/keyheat/keyheat/internal/analyze/tablestream"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/say/wording"
@@ -134,9 +133,7 @@ func (f *analyzeFlags) run(c *cobra.Command, files []string) error {
 		return cli.Wrong(err)
 	}
 	if c.Flags().Changed("contributor-insights") || c.Flags().Changed("index") {
-		return exitCode(f.insights.run(c, files, contributorinsights.Options{
-			Policy: section.DetectPolicy, Hide: hide, Format: options.Format, FailOn: options.FailOn,
-		}))
+		return exitCode(f.insights.run(c, files, options))
 	}
 	if err := f.stream.open(c, &options, section.Tables); err != nil {
 		return err

@@ -159,7 +159,6 @@ func (c *Config) probes() []cli.Probe {
 	probes := []cli.Probe{c.Store.Probe(), c.Judge.probe()}
 	if c.CloudWatch.Enabled {
 		probes = append(probes, c.CloudWatch.probe())
-		probes = append(probes, c.CloudWatch.insightsProbes(c.Tables)...)
 	}
 	return probes
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/analyze/contributorinsights"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/say/wording"
@@ -28,29 +29,29 @@ func newInsightsFlags(c *cobra.Command) *insightsFlags {
 	}
 }
 
-func (f *insightsFlags) run(c *cobra.Command, files []string, o contributorinsights.Options) error {
+func (f *insightsFlags) run(c *cobra.Command, files []string, o analyze.Options) error {
 	if *f.table == "" {
 		return cli.Wrong(errors.New("--index: name its table with --contributor-insights"))
 	}
-	for _, of := range []string{"stream", "follow", "requests", "map", "map-file", "time-unit", "time-layout", "table", "candidate", "explain", "verbose", "code", "what-if", "headroom"} {
-		if c.Flags().Changed(of) {
+	for _, name := range []string{"stream", "follow", "requests", "map", "map-file", "time-unit", "time-layout", "table", "candidate", "explain", "verbose", "code", "what-if", "headroom"} {
+		if c.Flags().Changed(name) {
 			more := ""
-			if of == "explain" || of == "verbose" || of == "code" || of == "what-if" {
+			if name == "explain" || name == "verbose" || name == "code" || name == "what-if" {
 				more = fmt.Sprintf(": give it with --stream %s, or with files of samples", *f.table)
 			}
-			return cli.Wrong(fmt.Errorf("--%s needs single requests, which --contributor-insights does not have%s", of, more))
+			return cli.Wrong(fmt.Errorf("--%s needs single requests, which --contributor-insights does not have%s", name, more))
 		}
 	}
-	o.Table, o.Index, o.Last, o.Out = *f.table, *f.index, insightsLast, c.OutOrStdout()
+	of := contributorinsights.Source{Table: *f.table, Index: *f.index, Last: insightsLast}
 	if c.Flags().Changed("last") {
-		o.Last, _ = c.Flags().GetDuration("last") // the flag is defined, and a duration
+		of.Last, _ = c.Flags().GetDuration("last") // the flag is defined, and a duration
 	}
 	switch {
 	case len(files) > 0:
 		return cli.Wrong(fmt.Errorf("--contributor-insights %s is read instead of files: remove %s", *f.table, files[0]))
-	case !sample.IsName(o.Table) || !sample.IsName(o.Index):
-		return cli.Wrong(fmt.Errorf("--contributor-insights %.300q --index %.300q: the name of a table or index has %s", o.Table, o.Index, sample.NameRule))
-	case o.Last < time.Minute || o.Last > contributorinsights.Longest:
+	case !sample.IsName(of.Table) || !sample.IsName(of.Index):
+		return cli.Wrong(fmt.Errorf("--contributor-insights %.300q --index %.300q: the name of a table or index has %s", of.Table, of.Index, sample.NameRule))
+	case of.Last < time.Minute || of.Last > contributorinsights.Longest:
 		return cli.Wrong(errors.New("--last: a report of Contributor Insights covers 24 hours at most: give 1m to 24h"))
 	case !slices.Contains(contributorinsights.Formats(), o.Format):
 		return cli.Wrong(fmt.Errorf("--output %s: with --contributor-insights give one of %s", o.Format, strings.Join(wording.Names(contributorinsights.Formats()), ", ")))
@@ -59,5 +60,5 @@ func (f *insightsFlags) run(c *cobra.Command, files []string, o contributorinsig
 	if err != nil {
 		return err
 	}
-	return contributorinsights.Run(c.Context(), settings, o)
+	return contributorinsights.Run(c.Context(), settings, of, o)
 }

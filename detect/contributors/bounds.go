@@ -1,3 +1,14 @@
+// Package contributors makes findings of CloudWatch Contributor Insights: of its counts of a
+// key in each minute, beside CloudWatch's metrics of the table or index in that minute.
+//
+// Contributor Insights reports one value of a key and minute, 3W + R of its write and
+// read units. The table's own consumption bounds W and R: the key has no more reads than
+// the table, and no more writes. A load that the bounds leave open is a doubt, and no
+// finding. A minute's mean is a lower bound of its highest second, so no key is proven
+// healthy.
+//
+// AWS calls the values approximate, and they count consumed load. A key above a limit
+// without throttling has its items on several partitions, or a little less load.
 package contributors
 
 import (
@@ -5,9 +16,9 @@ import (
 	"github.com/keyheat/keyheat/detect/corroboration"
 )
 
-// Decisive is the largest value of a minute that is below every limit in the minute's
-// mean, for any mix of reads and writes.
-const Decisive = float64(detect.PartitionRead) / 1000 * seconds
+// FullMinute is the value of a minute in which a key's writes alone, or its reads alone, fill
+// a partition.
+const FullMinute = float64(detect.PartitionRead) / 1000 * seconds
 
 const (
 	seconds = 60
@@ -20,71 +31,37 @@ const (
 	over = 1 + 1e-9
 )
 
-// Range bounds an amount in units a second, as the mean of a minute.
-type Range struct {
-	Low  float64 `json:"low"`
-	High float64 `json:"high"`
+// consumed returns the write and read units of a table or index in a minute. DynamoDB
+// publishes no data point for zero consumption: if only one metric has a point, the other
+// one is zero. If neither has, nothing is known.
+func consumed(m corroboration.Minute) (write, read float64, known bool) {
+	write, writes := m.Metrics[corroboration.ConsumedWrite]
+	read, reads := m.Metrics[corroboration.ConsumedRead]
+	return write, read, writes || reads
 }
 
-// Bounds are the least and the most that a key can have consumed.
-type Bounds struct {
-	WCU Range `json:"wcu"`
-	RCU Range `json:"rcu"`
-	// Share is the load as a part of what one partition serves, for the larger of writes
-	// and reads: 1 is the limit.
-	Share Range `json:"share"`
-}
-
-// consumed is a table's or index's consumption in one minute, in units. The amounts mean
-// nothing unless known.
-type consumed struct {
-	write, read float64
-	known       bool
-}
-
-// consumedIn returns CloudWatch's consumption in a minute. DynamoDB publishes no data
-// point for zero consumption: if only one metric has a point, the other one is zero. If
-// neither has, nothing is known.
-func consumedIn(m corroboration.Minute) consumed {
-	w, writes := m.Metrics[corroboration.ConsumedWrite]
-	r, reads := m.Metrics[corroboration.ConsumedRead]
-	return consumed{w, r, writes || reads}
-}
-
-// fits reports whether the values of all listed keys of a minute can be parts of the
-// table's consumption. If not, the two count differently, and neither bounds the other.
-func (c consumed) fits(values float64) bool {
-	return c.known && values <= whole*(detect.WritesInReads*c.write+c.read)
-}
-
-// boundsOf returns the writes and reads that can make up a key's value V of one minute:
+// means returns the mean seconds of writes and reads that can make up a key's value V of one
+// minute:
 //
 //	W ≥ (V − R of the table) / 3, W ≤ V/3, W ≤ W of the table
 //	R ≥ V − 3 × W of the table,   R ≤ V,   R ≤ R of the table
 //
-// If the table's consumption is unknown, the value may be all writes, or all reads.
-func (c consumed) boundsOf(value float64) Bounds {
-	w, r := Range{High: value / detect.WritesInReads}, Range{High: value}
-	if c.known {
-		w = Range{(value - c.read) / detect.WritesInReads, min(w.High, c.write)}
-		r = Range{value - detect.WritesInReads*c.write, min(r.High, c.read)}
+// The value may be all writes, or all reads, if the table's consumption is unknown, or is
+// less than the listed keys have together: then the two count differently.
+func means(m corroboration.Minute, listed, value float64) detect.Loads {
+	write, read, known := consumed(m)
+	if !known || listed > whole*(detect.WritesInReads*write+read) {
+		write, read = value/detect.WritesInReads, value
 	}
-	b := Bounds{WCU: w.meanSecond(), RCU: r.meanSecond()}
-	b.Share = b.shareOf(value / seconds)
-	return b
+	return detect.Loads{
+		WCU: mean((value-read)/detect.WritesInReads, min(value/detect.WritesInReads, write)),
+		RCU: mean(value-detect.WritesInReads*write, min(value, read)),
+	}
 }
 
-func (r Range) meanSecond() Range {
-	return Range{max(0, min(r.Low, r.High)) / seconds, r.High / seconds}
-}
-
-// shareOf returns the least and the most that a second's value can be of a limit, for the
-// larger of writes and reads. Each unit is a write or a read, so a value above both limits
-// together is over at least one.
-func (b Bounds) shareOf(value float64) Range {
-	limit := Decisive / seconds
-	low, high := detect.WritesInReads*b.WCU.Low, detect.WritesInReads*b.WCU.High
-	// The part of writes, in read units, with both dimensions as equal as possible.
-	even := min(max(value/2, low), high)
-	return Range{max(even, value-even) / limit, max(high, b.RCU.High) / limit}
+// mean returns the mean second of a minute whose units have bounds. Its value is the proven
+// part.
+func mean(low, high float64) detect.Figure {
+	low = max(0, min(low, high)) / seconds
+	return detect.Figure{Value: low, Low: low, High: high / seconds}
 }

@@ -1,7 +1,7 @@
 package contributors_test
 
 import (
-	"maps"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -11,14 +11,23 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/contributors"
 	"github.com/keyheat/keyheat/detect/corroboration"
+	"github.com/keyheat/keyheat/sample"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// metrics are what CloudWatch counts in the first minute.
+// metrics are what CloudWatch counts in a minute.
 type metrics map[detect.Metric]float64
 
-// series are values of a key in one minute after another.
+const (
+	written = corroboration.ConsumedWrite
+	read    = corroboration.ConsumedRead
+	full    = corroboration.WriteKeyRangeThrottles
+	fullR   = corroboration.ReadKeyRangeThrottles
+	short   = corroboration.WriteProvisionedThrottles
+)
+
+// series are values of a key in one minute after another; a minute with 0 does not list it.
 func series(key string, values ...float64) contributors.Series {
 	s := contributors.Series{Keys: strings.Split(key, "/"), Values: map[int64]float64{}}
 	for i, v := range values {
@@ -29,155 +38,167 @@ func series(key string, values ...float64) contributors.Series {
 	return s
 }
 
-func minutesOf(of ...metrics) (all []corroboration.Minute) {
-	for i, m := range of {
+// reportsOf are reports of a table with these metrics in one minute after another; nil is a
+// minute that CloudWatch does not know.
+func reportsOf(minutes ...metrics) contributors.Reports {
+	r := &corroboration.Reading{State: corroboration.Read, Through: noon.Add(time.Duration(len(minutes)) * time.Minute)}
+	for i, m := range minutes {
 		if m != nil {
-			all = append(all, corroboration.Minute{At: noon.Add(time.Duration(i) * time.Minute), Metrics: m})
+			r.Minutes = append(r.Minutes, corroboration.Minute{At: noon.Add(time.Duration(i) * time.Minute), Metrics: m})
 		}
 	}
-	return all
+	return contributors.Reports{Target: detect.Target{Table: "orders"}, CloudWatch: r, Policy: detect.DefaultPolicy()}
 }
 
-const (
-	written = corroboration.ConsumedWrite
-	read    = corroboration.ConsumedRead
-	full    = corroboration.WriteKeyRangeThrottles
-)
+// told writes findings and doubts: the key, severity and case, and what is proven or possible.
+func told(found []detect.Finding, doubts []detect.Doubt) string {
+	var lines []string
+	for i := range found {
+		f := &found[i]
+		line := fmt.Sprintf("%s %s %s", f.Severity, f.Case, f.Subject)
+		if f.Subject.OfKey() {
+			mean := detect.SideOf(f, f.Mean.WCU, f.Mean.RCU)
+			line += fmt.Sprintf(" %s ≥%.0f over in %d", f.Key, mean.Low, f.SecondsOver())
+		}
+		if n := f.Evidence.ThrottledRequests(); n > 0 {
+			line += fmt.Sprintf(", %d refused", n)
+		}
+		for _, k := range f.RefusedKeys {
+			line += fmt.Sprintf(", %s %.0f%%", k.Key, 100*k.Share)
+		}
+		if f.State == detect.Resolved {
+			line += ", resolved"
+		}
+		lines = append(lines, line)
+	}
+	for _, d := range doubts {
+		lines = append(lines, fmt.Sprintf("%s may have %.0f %s", d.Key, d.Most, d.Unit))
+	}
+	return strings.Join(lines, "\n")
+}
 
-// TestJudge has a story for each verdict and severity: a key's minutes beside its table's.
+// TestJudge has a story for each thing that minutes can prove or leave open.
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		story       string
-		accessed    []float64
-		throttle    []float64
-		table       []metrics
-		verdict     contributors.Verdict
-		severity    detect.Severity
-		worst       detect.Severity
-		wcu, rcu    [2]float64
-		over, maybe int // minutes over a limit, and possibly so
+		story    string
+		accessed []float64
+		throttle []float64
+		table    []metrics
+		want     string
 	}{
 		{"a table whose whole consumption a value is has exactly these reads and writes",
-			[]float64{180_000}, nil, []metrics{{written: 30_000, read: 90_000}}, contributors.Under, detect.Info, detect.Info,
-			[2]float64{500, 500}, [2]float64{1500, 1500}, 0, 0},
+			[]float64{180_000}, nil, []metrics{{written: 30_000, read: 90_000}}, ""},
 		{"180,000 without a known table are at most the limits",
-			[]float64{180_000}, nil, []metrics{nil}, contributors.Near, detect.Info, detect.Warning, [2]float64{0, 1000}, [2]float64{0, 3000}, 0, 0},
+			[]float64{180_000}, nil, []metrics{nil}, ""},
 		{"more than 180,000 without a known table may be over a limit",
-			[]float64{186_000}, nil, []metrics{nil}, contributors.Possible, detect.Info, detect.Critical, [2]float64{0, 1033.33}, [2]float64{0, 3100}, 0, 1},
+			[]float64{186_000}, nil, []metrics{nil}, "acme may have 3100 rcu\nacme may have 1033 wcu"},
 		{"a table with only writes decides: no data point of reads beside one of writes is zero reads",
-			[]float64{198_000}, nil, []metrics{{written: 70_000, full: 40}}, contributors.Over, detect.Critical, detect.Critical, [2]float64{1100, 1100}, [2]float64{0, 0}, 1, 0},
+			[]float64{198_000}, nil, []metrics{{written: 70_000, full: 40}}, "critical hot_key key_writes acme ≥1100 over in 1"},
 		{"a table with only reads decides",
-			[]float64{198_000}, nil, []metrics{{read: 200_000, full: 1}}, contributors.Over, detect.Critical, detect.Critical, [2]float64{0, 0}, [2]float64{3300, 3300}, 1, 0},
-		{"reads and writes of the table that bound the key too little leave it possible",
-			[]float64{198_000}, nil, []metrics{{written: 66_000, read: 66_000}}, contributors.Possible, detect.Info, detect.Warning,
-			[2]float64{733.33, 1100}, [2]float64{0, 1100}, 0, 1},
+			[]float64{198_000}, nil, []metrics{{read: 200_000, fullR: 1}}, "critical hot_key key_reads acme ≥3300 over in 1"},
+		{"reads and writes of the table that bound the key too little leave it open",
+			[]float64{198_000}, nil, []metrics{{written: 66_000, read: 66_000}}, "acme may have 1100 wcu"},
 		{"a key over a limit without throttling is a warning: values may be 2% too high, or its items on several partitions",
-			[]float64{181_764, 181_764}, nil, []metrics{{written: 61_000}, {written: 61_000}}, contributors.Over, detect.Warning, detect.Warning,
-			[2]float64{1009.8, 1009.8}, [2]float64{0, 0}, 2, 0},
-		{"a value above both limits together is over one of them for any mix",
-			[]float64{378_000}, nil, []metrics{nil}, contributors.Over, detect.Critical, detect.Critical,
-			[2]float64{0, 2100}, [2]float64{0, 6300}, 1, 0},
+			[]float64{181_764, 181_764}, nil, []metrics{{written: 61_000}, {written: 61_000}}, "warning hot_key key_writes acme ≥1010 over in 2"},
 		{"few reads of the table leave a proof",
-			[]float64{198_000}, nil, []metrics{{written: 66_000, read: 12_000, full: 1}}, contributors.Over, detect.Critical, detect.Critical,
-			[2]float64{1033.33, 1100}, [2]float64{0, 200}, 1, 0},
-		{"a load proven above the policy's share is a near one, and a warning",
-			[]float64{159_000}, nil, []metrics{{written: 60_000, read: 600}}, contributors.Near, detect.Warning, detect.Warning,
-			[2]float64{880, 883.33}, [2]float64{0, 10}, 0, 0},
+			[]float64{198_000}, nil, []metrics{{written: 66_000, read: 12_000, full: 1}}, "critical hot_key key_writes acme ≥1033 over in 1"},
+		{"a load proven above the policy's share is near the limit",
+			[]float64{159_000}, nil, []metrics{{written: 60_000, read: 600}}, "warning near_limit key_writes acme ≥880 over in 0"},
 		{"95% of a limit with refused requests in a full partition is critical",
-			[]float64{178_200}, []float64{4000}, []metrics{{written: 60_000, full: 4000}}, contributors.Full, detect.Critical, detect.Critical,
-			[2]float64{990, 990}, [2]float64{0, 0}, 0, 0},
-		{"refused requests in a full partition come before a near load",
-			[]float64{175_500, 159_000}, []float64{4000, 0}, []metrics{{written: 60_000, read: 124_000, full: 4000}, {written: 60_000}}, contributors.Full, detect.Warning, detect.Critical,
-			[2]float64{286.11, 975}, [2]float64{0, 2066.67}, 0, 0},
-		{"a calm key with refused requests in a partition that another key may fill is a warning",
-			[]float64{6000}, []float64{40}, []metrics{{written: 60_000, full: 4000}}, contributors.Full, detect.Warning, detect.Critical,
-			[2]float64{33.33, 33.33}, [2]float64{0, 0}, 0, 0},
-		{"a near key with refused requests and no full partition stays near",
-			[]float64{178_200}, []float64{4000}, []metrics{{written: 60_000}}, contributors.Near, detect.Warning, detect.Warning,
-			[2]float64{990, 990}, [2]float64{0, 0}, 0, 0},
+			[]float64{178_200}, []float64{4000}, []metrics{{written: 60_000, full: 4000}}, "critical hot_key key_writes acme ≥990 over in 0, 4000 refused"},
+		{"requests refused for its reads, or for another reason, prove nothing of its writes",
+			[]float64{178_200}, []float64{4000}, []metrics{{written: 60_000, full: 4000, short: 9}},
+			"warning short_of_capacity table, 9 refused, acme 100%\nwarning shared_partition partition, 4000 refused, acme 100%\nwarning near_limit key_writes acme ≥990 over in 0"},
+		{"a calm key with refused requests is in a partition that another key may fill",
+			[]float64{6000}, []float64{40}, []metrics{{written: 60_000, full: 4000}}, "warning shared_partition partition, 4000 refused, acme 100%"},
 		{"a value above the whole table's decides nothing",
-			[]float64{198_000}, nil, []metrics{{written: 60_000, read: 600}}, contributors.Possible, detect.Info, detect.Warning, [2]float64{0, 1100}, [2]float64{0, 3300}, 0, 1},
-		{"the worst minute decides, and the others are counted",
+			[]float64{198_000}, nil, []metrics{{written: 60_000, read: 600}}, "acme may have 3300 rcu\nacme may have 1100 wcu"},
+		{"the highest proven minute counts, and a minute that is open adds nothing",
 			[]float64{198_000, 198_000, 6000}, nil, []metrics{{written: 66_000, read: 66_000}, {written: 70_000, full: 9}, {written: 70_000}},
-			contributors.Over, detect.Critical, detect.Critical, [2]float64{1100, 1100}, [2]float64{0, 0}, 1, 1},
-		{"of two minutes over a limit the one with the higher proven load is the worst",
+			"critical hot_key key_writes acme ≥1100 over in 1"},
+		{"of two minutes over a limit the one with the higher proven load counts",
 			[]float64{198_000, 190_200}, nil, []metrics{{written: 66_000, read: 12_000, full: 9}, {written: 70_000, full: 9}},
-			contributors.Over, detect.Critical, detect.Critical, [2]float64{1056.67, 1056.67}, [2]float64{0, 0}, 2, 0},
-		{"a minute with refused requests in a full partition is worse than a served one over a limit",
+			"critical hot_key key_writes acme ≥1057 over in 2"},
+		{"a full partition that refuses the key in another minute is a finding of its own",
 			[]float64{198_000, 6000}, []float64{0, 9}, []metrics{{written: 70_000}, {written: 70_000, full: 9}},
-			contributors.Full, detect.Warning, detect.Critical, [2]float64{33.33, 33.33}, [2]float64{0, 0}, 1, 0},
-		{"a calm key with refused requests and no full partition is under, and a warning",
-			[]float64{6000}, []float64{40}, []metrics{{written: 60_000}}, contributors.Under, detect.Warning, detect.Warning,
-			[2]float64{33.33, 33.33}, [2]float64{0, 0}, 0, 0},
-		{"a key without a reported load is full if a partition was full",
-			nil, []float64{5, 7}, []metrics{nil, {written: 60_000, full: 9}}, contributors.Full, detect.Warning, detect.Critical, [2]float64{}, [2]float64{}, 0, 0},
-		{"a throttled minute without a reported load counts beside reported ones",
-			[]float64{6000, 0}, []float64{0, 7}, []metrics{{written: 60_000}, {written: 60_000, full: 9}}, contributors.Full, detect.Warning, detect.Critical, [2]float64{}, [2]float64{}, 0, 0},
-		{"a key without a reported load is possible if no partition was full",
-			nil, []float64{0, 7}, []metrics{nil, {written: 60_000}}, contributors.Possible, detect.Warning, detect.Warning, [2]float64{}, [2]float64{}, 0, 0},
-		{"a key without a reported load may be critical if nothing is known of the table",
-			nil, []float64{7}, nil, contributors.Possible, detect.Warning, detect.Critical, [2]float64{}, [2]float64{}, 0, 0},
+			"warning hot_key key_writes acme ≥1100 over in 1\nwarning shared_partition partition, 9 refused, acme 100%"},
+		{"a key without a reported load has its refused requests",
+			nil, []float64{5, 7}, []metrics{nil, {written: 60_000, full: 9}}, "warning shared_partition partition, 9 refused, acme 100%"},
+		{"refused requests without a throttle event of the table have no known reason",
+			nil, []float64{0, 7}, []metrics{nil, {written: 60_000}}, "warning no_reason table, 7 refused, acme 100%"},
+		{"an episode that is over for more than five minutes is resolved",
+			[]float64{198_000}, nil, []metrics{{written: 66_000}, nil, nil, nil, nil, nil, nil, nil}, "warning hot_key key_writes acme ≥1100 over in 1, resolved"},
 	} {
 		t.Run(c.story, func(t *testing.T) {
 			t.Parallel()
-			reports := contributors.Reports{Minutes: minutesOf(c.table...), Warning: detect.DefaultWarning}
+			reports := reportsOf(c.table...)
 			if c.accessed != nil {
 				reports.Accessed = []contributors.Series{series("acme", c.accessed...)}
 			}
 			if c.throttle != nil {
 				reports.Throttled = []contributors.Series{series("acme", c.throttle...)}
 			}
-			got := reports.Judge()
-			if len(got) != 1 {
-				t.Fatalf("%d keys", len(got))
-			}
-			k := got[0]
-			if k.Verdict != c.verdict || k.Severity != c.severity || k.Worst != c.worst || k.OverMinutes != c.over || k.PossibleMinutes != c.maybe {
-				t.Errorf("%+v", k)
-			}
-			if k.Bounds == nil && c.wcu != [2]float64{} || k.Bounds != nil && (!near(k.WCU, c.wcu) || !near(k.RCU, c.rcu)) {
-				t.Errorf("the bounds are %+v: want %v, %v", k.Bounds, c.wcu, c.rcu)
+			if got := told(reports.Judge()); got != c.want {
+				t.Errorf("%s\nwant\n%s", got, c.want)
 			}
 		})
 	}
-}
-
-func near(got contributors.Range, want [2]float64) bool {
-	return math.Abs(got.Low-want[0]) < 0.01 && math.Abs(got.High-want[1]) < 0.01
 }
 
 // TestKeysTogetherFit: keys that together have more than the table are not counted as
 // CloudWatch counts, though each of them could be a part of it.
 func TestKeysTogetherFit(t *testing.T) {
 	t.Parallel()
-	reports := contributors.Reports{
-		Accessed: []contributors.Series{series("a", 198_000), series("b", 30_000)},
-		Minutes:  minutesOf(metrics{written: 70_000}), Warning: detect.DefaultWarning,
+	reports := reportsOf(metrics{written: 70_000})
+	reports.Accessed = []contributors.Series{series("a", 198_000), series("b", 30_000)}
+	if got := told(reports.Judge()); got != "a may have 3300 rcu\na may have 1100 wcu" {
+		t.Error(got)
 	}
-	for _, k := range reports.Judge() {
-		if k.Verdict == contributors.Over || k.WCU.Low != 0 {
-			t.Errorf("%s is %s with %v", k.Key, k.Verdict, k.WCU)
+}
+
+// TestPolicies: an excluded key has neither finding nor doubt, and no severity is above the
+// policy's.
+func TestPolicies(t *testing.T) {
+	t.Parallel()
+	reports := reportsOf(metrics{written: 140_000, full: 9})
+	reports.Accessed = []contributors.Series{series("test#1", 198_000), series("acme", 198_000)}
+	reports.Policy.Exclude, reports.Policy.Severest, reports.KeysHidden = []string{"test#*"}, detect.Warning, true
+	found, doubts := reports.Judge()
+	if told(found, doubts) != "warning hot_key key_writes acme ≥1100 over in 1" || !found[0].Quality.KeysHidden {
+		t.Error(told(found, doubts))
+	}
+}
+
+// TestItems: an item that fills a partition alone makes the key a hot item; its share is of the
+// finding's highest minute.
+func TestItems(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		story string
+		items []contributors.Series
+		want  detect.Case
+		share float64
+	}{
+		{"one item has it all", []contributors.Series{series("acme/1", 198_000, 6000), series("acme/2", 600)}, "hot_item", 1},
+		{"two items that a split can divide", []contributors.Series{series("acme/1", 99_000), series("acme/2", 99_000)}, "hot_key", 0},
+		{"an item of another key", []contributors.Series{series("other/1", 198_000)}, "hot_key", 0},
+		{"an item in another minute", []contributors.Series{series("acme/1", 0, 198_000)}, "hot_key", 0},
+	} {
+		reports := reportsOf(metrics{written: 70_000, full: 9}, metrics{written: 70_000})
+		reports.Accessed, reports.Items = []contributors.Series{series("acme", 198_000, 6000)}, c.items
+		found, _ := reports.Judge()
+		f := found[0]
+		items := f.Evidence.Items
+		if f.Case != c.want || (len(items) > 0) != (c.share > 0) || len(items) > 0 && (items[0].Text != "1" || items[0].Low != c.share || items[0].High != c.share) {
+			t.Errorf("%s: %s, %+v", c.story, f.Case, items)
 		}
 	}
 }
 
-// TestItems: an item has its sort key, and what was throttled of another item is not its.
-func TestItems(t *testing.T) {
-	t.Parallel()
-	reports := contributors.Reports{
-		Accessed:  []contributors.Series{series("acme/1", 198_000), series("acme/2", 600)},
-		Throttled: []contributors.Series{series("acme/2", 5), series("acme", 3)},
-		Minutes:   minutesOf(metrics{written: 70_000}), Warning: detect.DefaultWarning,
-	}
-	all := reports.Judge()
-	if len(all) != 3 || all[0].SortKey == nil || *all[0].SortKey != "1" || all[0].Throttled != 0 || all[1].SortKey != nil || all[2].Throttled != 5 {
-		t.Errorf("%+v", all)
-	}
-}
-
 // TestBoundsAreTrue: whatever keys a table has, what each consumed lies in its bounds, and
-// no bound can be narrower: there is a table of the same numbers in which the key has it.
+// no bound can be narrower: there is a table of the same numbers in which the key has it. A
+// finding over the limit is over it, and a key over the limit has a finding or a doubt.
 func TestBoundsAreTrue(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 14))
@@ -192,31 +213,47 @@ func TestBoundsAreTrue(t *testing.T) {
 			}
 			table.w, table.r = table.w+keys[i].w, table.r+keys[i].r
 		}
-		reports := contributors.Reports{Minutes: minutesOf(metrics{written: 60 * table.w, read: 60 * table.r}), Warning: detect.DefaultWarning}
+		reports := reportsOf(metrics{written: 60 * table.w, read: 60 * table.r})
+		reports.Policy.Warning = 1e-9 // whatever is proven
 		for i, k := range keys {
 			reports.Accessed = append(reports.Accessed, series(string(rune('a'+i)), 60*(3*k.w+k.r)))
 		}
-		for _, got := range reports.Judge() {
-			if got.Value == nil {
-				continue
-			}
-			k := keys[got.Key[0]-'a']
-			const noise = 1e-6
-			if k.w < got.WCU.Low-noise || k.w > got.WCU.High+noise || k.r < got.RCU.Low-noise || k.r > got.RCU.High+noise {
-				t.Fatalf("%v of a table of %v has the bounds %v, %v", k, table, got.WCU, got.RCU)
+		found, doubts := reports.Judge()
+		proven := map[detect.KeyRef][2]bool{}
+		const noise = 1e-6
+		for i := range found {
+			f := &found[i]
+			k, w, r := keys[f.Key[0]-'a'], f.Mean.WCU, f.Mean.RCU
+			if k.w < w.Low-noise || k.w > w.High+noise || k.r < r.Low-noise || k.r > r.High+noise {
+				t.Fatalf("%v of a table of %v has the bounds %v, %v", k, table, w, r)
 			}
 			value := 3*k.w + k.r
-			for _, w := range []float64{got.WCU.Low, got.WCU.High} {
+			for _, w := range []float64{w.Low, w.High} {
 				if r := value - 3*w; w < -noise || w > table.w+noise || r < -noise || r > table.r+noise {
 					t.Fatalf("of %v in a table of %v, %g writes would be %g reads", k, table, w, r)
 				}
 			}
-			share := max(k.w/1000, k.r/3000)
-			if share < got.Share.Low-noise || share > got.Share.High+noise {
-				t.Fatalf("%v of a table of %v is %g of a limit, outside of %v", k, table, share, got.Share)
+			if f.SecondsOver() > 0 {
+				if detect.SideOf(f, k.w/1000, k.r/3000) <= 1 {
+					t.Fatalf("%v is called over the limit", k)
+				}
+				sides := proven[f.KeyRef]
+				sides[detect.BoolToInt(f.InReads())] = true
+				proven[f.KeyRef] = sides
 			}
-			if over := share > 1; got.Verdict == contributors.Over && !over || (got.Verdict == contributors.Under || got.Verdict == contributors.Near) && over {
-				t.Fatalf("%v of a table of %v is %s", k, table, got.Verdict)
+		}
+		for _, d := range doubts {
+			k, sides := keys[d.Key[0]-'a'], proven[d.KeyRef]
+			if side := detect.BoolToInt(d.Unit == "rcu"); sides[side] || d.Most < []float64{k.w, k.r}[side]-noise {
+				t.Fatalf("%v has the doubt %v", k, d)
+			}
+			sides[detect.BoolToInt(d.Unit == "rcu")] = true
+			proven[d.KeyRef] = sides
+		}
+		for i, k := range keys {
+			told := proven[detect.KeyRef{Target: reports.Target, Key: sample.Text(rune('a' + i)), KeyType: "S"}]
+			if k.w > 1000 && !told[0] || k.r > 3000 && !told[1] {
+				t.Fatalf("nothing is said of %v in a table of %v", k, table)
 			}
 		}
 	}
@@ -227,64 +264,14 @@ func TestBoundsAreTrue(t *testing.T) {
 func TestAnothersThrottles(t *testing.T) {
 	t.Parallel()
 	for all, want := range map[bool]detect.Severity{true: detect.Warning, false: detect.Critical} {
-		reports := contributors.Reports{
-			Accessed:  []contributors.Series{series("acme", 198_000), series("other", 6000)},
-			Throttled: []contributors.Series{series("other", 9)}, AllThrottled: all,
-			Minutes: minutesOf(metrics{written: 70_000, full: 9}), Warning: detect.DefaultWarning,
-		}
-		for _, k := range reports.Judge() {
-			if k.Key == "acme" && (k.Verdict != contributors.Over || k.Severity != want || k.Served != all) {
-				t.Errorf("with all throttled keys listed %t: %+v", all, k)
+		reports := reportsOf(metrics{written: 70_000, full: 9})
+		reports.Accessed = []contributors.Series{series("acme", 198_000), series("other", 6000)}
+		reports.Throttled, reports.AllThrottled = []contributors.Series{series("other", 9)}, all
+		found, _ := reports.Judge()
+		for _, f := range found {
+			if f.Key == "acme" && f.Severity != want {
+				t.Errorf("with all throttled keys listed %t: %s", all, f.Severity)
 			}
-		}
-	}
-}
-
-// TestWhatAKeyMayBe: a pipeline fails for the worst severity that a key may have.
-func TestWhatAKeyMayBe(t *testing.T) {
-	t.Parallel()
-	mixed := func(more metrics) []metrics {
-		m := metrics{written: 66_000, read: 198_000}
-		maps.Copy(m, more)
-		return []metrics{m}
-	}
-	for _, c := range []struct {
-		story string
-		value float64
-		table []metrics
-		worst detect.Severity
-	}{
-		{"possibly over a limit without throttling", 198_000, mixed(nil), detect.Warning},
-		{"possibly over a limit with throttling of some key", 198_000, mixed(metrics{full: 3}), detect.Critical},
-		{"possibly over a limit of an unknown table", 198_000, nil, detect.Critical},
-		{"possibly near a limit", 180_000, mixed(nil), detect.Warning},
-		{"calm", 6000, mixed(nil), detect.Info},
-	} {
-		reports := contributors.Reports{Accessed: []contributors.Series{series("acme", c.value)}, Minutes: minutesOf(c.table...), Warning: detect.DefaultWarning}
-		if k := reports.Judge()[0]; k.Worst != c.worst || k.Severity != detect.Info {
-			t.Errorf("%s: %s, at most %s", c.story, k.Severity, k.Worst)
-		}
-	}
-}
-
-// TestLargestItem: an item's share of the key is of the verdict's minute.
-func TestLargestItem(t *testing.T) {
-	t.Parallel()
-	reports := contributors.Reports{Accessed: []contributors.Series{series("acme", 198_000, 6000)}, Minutes: minutesOf(metrics{written: 70_000, full: 9}), Warning: detect.DefaultWarning}
-	for _, c := range []struct {
-		story string
-		items []contributors.Series
-		share float64 // negative if unknown
-	}{
-		{"two items", []contributors.Series{series("acme/1", 99_000, 6000), series("acme/2", 49_500)}, 0.5},
-		{"approximate values above the key's", []contributors.Series{series("acme/1", 200_000)}, 1},
-		{"items of another key", []contributors.Series{series("other/1", 99_000)}, -1},
-		{"items of another minute", []contributors.Series{series("acme/1", 0, 6000)}, -1},
-	} {
-		k := reports.Judge()[0]
-		k.SetLargestItem(c.items)
-		if (k.LargestItem == nil) != (c.share < 0) || k.LargestItem != nil && *k.LargestItem != c.share {
-			t.Errorf("%s: %v", c.story, k.LargestItem)
 		}
 	}
 }

@@ -4,80 +4,13 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/corroboration"
+	"github.com/keyheat/keyheat/sample"
 )
-
-// Verdict is the verdict of minutes on a key.
-type Verdict string
-
-// The verdicts, the worst first. None of them is health.
-const (
-	// Over means that the mean of a minute is above a limit for any mix of reads and
-	// writes.
-	Over Verdict = "over"
-	// Full means that requests of the key were throttled in a minute with throttling
-	// because of a key range: a partition was full. It does not prove that the key alone
-	// fills the partition.
-	Full Verdict = "full"
-	// Possible means that the mean of a minute is above a limit for some mixes of reads and
-	// writes, or that only the key's throttling was reported, not its load.
-	Possible Verdict = "possible"
-	// Near means that the mean of a minute is above the policy's share of a limit, for some
-	// mixes at least, and above the limit for none.
-	Near Verdict = "near"
-	// Under means that no minute's mean is near a limit. Single seconds are not seen.
-	Under Verdict = "under"
-)
-
-// Verdicts returns all verdicts, the worst first.
-func Verdicts() []Verdict { return []Verdict{Over, Full, Possible, Near, Under} }
-
-// Assessment is the verdict of one minute on a key.
-type Assessment struct {
-	Verdict  Verdict         `json:"verdict"`
-	Severity detect.Severity `json:"severity"`
-	// Worst is the worst severity that the reports leave possible.
-	Worst detect.Severity `json:"possible_severity"`
-	// Served reports that no request of the key was throttled because of a key range in
-	// Minute; false if this is unknown.
-	Served bool `json:"served"`
-	// Minute is the minute's start. Value is the key's count by Contributor Insights, 3W +
-	// R, and Bounds are the possible reads and writes. If the key's load was not reported,
-	// Value is null and Bounds are left out.
-	Minute *time.Time `json:"minute"`
-	Value  *float64   `json:"value"`
-	*Bounds
-}
-
-// Key is the verdict on one key, or on one item.
-type Key struct {
-	Key string `json:"key"`
-	// SortKey is an item's sort key; nil for a partition key.
-	SortKey *string `json:"sort_key"`
-	// Assessment is of the worst minute; Minute is null if none was judged.
-	Assessment
-	// Minutes counts the minutes with a reported load. OverMinutes of them are above a
-	// limit for any mix of reads and writes, PossibleMinutes for some.
-	Minutes         int `json:"minutes"`
-	OverMinutes     int `json:"over_minutes"`
-	PossibleMinutes int `json:"possible_minutes"`
-	// Throttled counts throttled requests, including retries, in ThrottledMinutes minutes.
-	Throttled        int64 `json:"throttled"`
-	ThrottledMinutes int   `json:"throttled_minutes"`
-	// KeyRange counts the minutes of ThrottledMinutes with throttling because of a key
-	// range by CloudWatch: some partition was full. It is null without throttling, or if
-	// CloudWatch has no data of one of these minutes.
-	KeyRange *int `json:"key_range_minutes"`
-	// LargestItem is the largest reported item's share of Value. It is null if no item was
-	// reported in Minute, and for items.
-	LargestItem *float64 `json:"largest_item"`
-
-	id string // the series' id
-}
 
 // Series is a rule's report on one key: a partition key or, with its sort key, an item.
 // Values are counts by the Unix time of each minute's start. They omit minutes that do not
@@ -87,166 +20,165 @@ type Series struct {
 	Values map[int64]float64
 }
 
-// Reports are the reports of two rules, both of partition keys or both of items, beside
-// CloudWatch's minutes.
+// Reports are the reports of a table's or index's rules beside CloudWatch's metrics.
 type Reports struct {
-	Accessed, Throttled []Series
+	Target detect.Target
+	// Accessed and Throttled are of partition keys, Items of items.
+	Accessed, Items, Throttled []Series
 	// AllThrottled reports that Throttled lists every key with throttled requests.
 	AllThrottled bool
-	Minutes      []corroboration.Minute
-	// Warning is the policy's warning share of a limit.
-	Warning float64
+	// CloudWatch has no minutes if the table's metrics are unknown.
+	CloudWatch *corroboration.Reading
+	Policy     detect.Policy
+	KeysHidden bool
 }
 
 type judge struct {
 	*Reports
-	table  map[int64]corroboration.Minute
-	listed map[int64]float64 // the sum of all keys
+	table     map[int64]corroboration.Minute
+	listed    map[int64]float64            // the sum of all keys
+	throttled map[string]map[int64]float64 // by key
 }
 
-// Judge returns the verdicts, the worst first.
-func (r *Reports) Judge() []Key {
-	j := judge{r, make(map[int64]corroboration.Minute, len(r.Minutes)), make(map[int64]float64)}
-	for _, m := range r.Minutes {
+// Judge returns the findings, the worst first, and the doubts, the highest first. It judges
+// all keys but those that the policy excludes.
+func (r *Reports) Judge() (found []detect.Finding, doubts []detect.Doubt) {
+	j := judge{r, make(map[int64]corroboration.Minute), make(map[int64]float64), make(map[string]map[int64]float64)}
+	for _, m := range r.CloudWatch.Minutes {
 		j.table[m.At.Unix()] = m
-	}
-	throttled := make(map[string]Series, len(r.Throttled))
-	for _, s := range r.Throttled {
-		throttled[s.id()] = s
 	}
 	for _, s := range r.Accessed {
 		for at, value := range s.Values {
 			j.listed[at] += value
 		}
 	}
-	var all []Key
+	for _, s := range r.Throttled {
+		j.throttled[s.Keys[0]] = s.Values
+	}
 	for _, s := range r.Accessed {
-		all = append(all, j.key(s, throttled[s.id()]))
-		delete(throttled, s.id())
+		for _, subject := range []detect.Subject{detect.KeyWrites, detect.KeyReads} {
+			f, most := j.key(s, subject)
+			if f.Severity != "" {
+				found = append(found, f)
+			}
+			if most > over*detect.Units(f.Limit()) && f.SecondsOver() == 0 {
+				doubts = append(doubts, detect.Doubt{KeyRef: f.KeyRef, Unit: detect.SideOf(&f, "wcu", "rcu"), Most: most})
+			}
+		}
 	}
-	for _, s := range throttled {
-		all = append(all, j.key(Series{Keys: s.Keys}, s))
+	found = append(found, j.throttling(found)...)
+	for i := range found {
+		found[i].Severity, found[i].Quality.KeysHidden = r.Policy.Cap(found[i].Severity), r.KeysHidden
 	}
-	slices.SortFunc(all, func(a, b Key) int {
-		return cmp.Or(a.compare(&b.Assessment), cmp.Compare(b.Throttled, a.Throttled), cmp.Compare(a.id, b.id))
+	casebook.Settle(found)
+	slices.SortFunc(found, func(x, y detect.Finding) int {
+		return cmp.Or(detect.Rank(y.Severity)-detect.Rank(x.Severity), cmp.Compare(y.Utilization, x.Utilization), cmp.Compare(x.Fingerprint, y.Fingerprint))
 	})
-	return all
+	slices.SortFunc(doubts, func(x, y detect.Doubt) int { return cmp.Or(cmp.Compare(y.Most, x.Most), cmp.Compare(x.Key, y.Key)) })
+	return found, doubts
 }
 
-func (j *judge) key(accessed, throttled Series) Key {
-	k := Key{Assessment: Assessment{Verdict: Possible, Severity: detect.Info, Worst: detect.Critical}, Minutes: len(accessed.Values), id: accessed.id()}
-	if len(accessed.Keys) > 0 {
-		k.Key = accessed.Keys[0]
+// key returns the finding about a key's writes or reads, without a severity if they are not
+// proven to be near the limit, and the most that they can have been.
+func (j *judge) key(s Series, subject detect.Subject) (f detect.Finding, most float64) {
+	f = detect.NewFinding(subject, j.Target, sample.KeyString(s.Keys[0]))
+	f.OverSeconds, f.Evidence = new(int), detect.NewEvidence(map[string]int64{})
+	if j.Policy.Excludes(s.Keys[0]) {
+		return f, 0
 	}
-	if len(accessed.Keys) > 1 { // a rule of items has the sort key behind the partition key
-		k.SortKey = new(strings.Join(accessed.Keys[1:], ","))
+	for _, at := range slices.Sorted(maps.Keys(s.Values)) {
+		load := means(j.table[at], j.listed[at], s.Values[at])
+		most = max(most, detect.SideOf(&f, load.WCU, load.RCU).High)
+		j.addMinute(&f, at, load)
 	}
-	var judged []Assessment
-	for _, at := range slices.Sorted(maps.Keys(accessed.Values)) {
-		a := j.assess(at, accessed.Values[at], throttled.Values[at] > 0)
-		switch {
-		case a.Share.Low > over:
-			k.OverMinutes++
-		case a.Share.High > over:
-			k.PossibleMinutes++
-		}
-		judged = append(judged, a)
+	if f.Severity != "" {
+		j.finish(&f)
 	}
-	full, known := 0, true
-	for _, at := range slices.Sorted(maps.Keys(throttled.Values)) {
-		if throttled.Values[at] <= 0 {
-			continue
-		}
-		k.Throttled += int64(throttled.Values[at])
-		k.ThrottledMinutes++
-		m, counted := j.table[at]
-		known = known && counted
-		if KeyRangeThrottles(m) > 0 {
-			full++ // and the minute's load, if it is reported, makes it at least as bad
-			judged = append(judged, Assessment{Verdict: Full, Severity: detect.Warning, Worst: detect.Critical, Minute: new(detect.TimeOf(at))})
-		}
-	}
-	if k.ThrottledMinutes > 0 && known {
-		k.KeyRange = &full
-	}
-	if len(judged) > 0 {
-		k.Assessment = slices.MinFunc(judged, func(a, b Assessment) int { return a.compare(&b) })
-	} else if k.KeyRange != nil {
-		k.Worst = detect.Warning
-	}
-	if k.Throttled > 0 {
-		k.Severity, k.Worst = detect.WorstSeverity(k.Severity, detect.Warning), detect.WorstSeverity(k.Worst, detect.Warning)
-	}
-	return k
+	return f, most
 }
 
-// assess returns the verdict of one minute. refused reports that requests of the key were
-// throttled in it.
-func (j *judge) assess(at int64, value float64, refused bool) Assessment {
-	m := j.table[at]
-	table := consumedIn(m)
-	served := table.known && (KeyRangeThrottles(m) == 0 || j.AllThrottled && !refused)
-	full := refused && KeyRangeThrottles(m) > 0
-	table.known = table.fits(j.listed[at])
-	b := table.boundsOf(value)
-	a := Assessment{Verdict: Under, Severity: detect.Info, Worst: detect.Info, Served: served, Minute: new(detect.TimeOf(at)), Value: &value, Bounds: &b}
+// addMinute adds a minute to a finding if its load is proven near the limit, or over it.
+func (j *judge) addMinute(f *detect.Finding, at int64, load detect.Loads) {
+	requests, alone := corroboration.KeyRange(j.table[at], f)
+	throttled := j.throttled[string(f.Key)][at]
+	_, _, known := consumed(j.table[at])
+	served := known && (requests == 0 || j.AllThrottled && throttled == 0)
+	if requests == 0 || !alone { // some may be of the other side, or for another reason
+		throttled = 0
+	}
+	share := detect.SideOf(f, load.WCU, load.RCU).Low / detect.Units(f.Limit())
 	switch {
-	case b.Share.Low > over:
-		a.Verdict = Over
-	case full:
-		a.Verdict = Full
-	case b.Share.High > over:
-		a.Verdict = Possible
-	case b.Share.High > j.Warning:
-		a.Verdict = Near
-	}
-	switch {
-	case b.Share.Low > over && !served, b.Share.Low >= detect.SaturatedFrom && full:
-		a.Severity = detect.Critical
-	case b.Share.Low > j.Warning, full:
-		a.Severity = detect.Warning
-	}
-	switch {
-	case b.Share.High > over && !served, full:
-		a.Worst = detect.Critical
-	case b.Share.High > j.Warning:
-		a.Worst = detect.Warning
-	}
-	return a
-}
-
-func (a *Assessment) compare(b *Assessment) int {
-	var x, y Range
-	if a.Bounds != nil {
-		x = a.Share
-	}
-	if b.Bounds != nil {
-		y = b.Share
-	}
-	return cmp.Or(detect.Rank(b.Severity)-detect.Rank(a.Severity), detect.Rank(b.Worst)-detect.Rank(a.Worst),
-		slices.Index(Verdicts(), a.Verdict)-slices.Index(Verdicts(), b.Verdict), cmp.Compare(y.Low, x.Low), cmp.Compare(y.High, x.High))
-}
-
-// KeyRangeThrottles returns CloudWatch's count of requests that were throttled in a minute
-// because of a key range.
-func KeyRangeThrottles(m corroboration.Minute) float64 {
-	return m.Metrics[corroboration.WriteKeyRangeThrottles] + m.Metrics[corroboration.ReadKeyRangeThrottles]
-}
-
-// SetLargestItem adds to a partition key its largest item in the minute of the verdict.
-func (k *Key) SetLargestItem(items []Series) {
-	if k.Value == nil || *k.Value <= 0 {
+	case share > over && !served, share >= detect.SaturatedFrom && throttled > 0:
+		f.Severity = detect.Critical
+	case share > j.Policy.Warning:
+		f.Severity = detect.WorstSeverity(f.Severity, detect.Warning)
+	default:
 		return
 	}
-	largest := 0.0
-	for _, s := range items {
-		if len(s.Keys) > 1 && s.Keys[0] == k.Key {
-			largest = max(largest, s.Values[k.Minute.Unix()])
-		}
+	if f.FirstSeen.IsZero() {
+		f.FirstSeen = detect.TimeOf(at)
 	}
-	if largest > 0 {
-		k.LargestItem = new(min(1, largest / *k.Value))
+	f.LastSeen = detect.TimeOf(at + seconds - 1)
+	if throttled > 0 {
+		f.Evidence.Refused[sample.KeyRange.String()] += int64(throttled)
+	}
+	if share > over { // in one of its seconds at least
+		*f.OverSeconds++
+		f.PossibleSeconds += seconds - 1
+	}
+	if share > f.Utilization {
+		f.Utilization, f.Mean, f.Peak.At = share, load, detect.TimeOf(at)
 	}
 }
 
-func (s Series) id() string { return strings.Join(s.Keys, "\x00") }
+// finish completes the finding about a key by its highest minute.
+func (j *judge) finish(f *detect.Finding) {
+	f.Quality, f.State = detect.NewQuality(detect.SourceMinutes), detect.Firing
+	if j.CloudWatch.Through.Sub(f.LastSeen) > corroboration.Quiet+time.Minute {
+		f.State = detect.Resolved
+	}
+	f.Through, f.Seconds = f.LastSeen, seconds
+	f.Consumed = detect.Consumed{WCU: f.Mean.WCU.Low, RCU: f.Mean.RCU.Low}
+	f.Peak.Loads = f.Mean // and its highest second has more
+	f.Peak.WCU.High, f.Peak.RCU.High = seconds*f.Mean.WCU.High, seconds*f.Mean.RCU.High
+	if write, read, known := consumed(j.table[f.Peak.At.Unix()]); known {
+		f.Share = min(1, detect.Ratio(detect.SideOf(f, f.Mean.WCU, f.Mean.RCU).Low*seconds, detect.SideOf(f, write, read)))
+	}
+	f.CloudWatch = new(corroboration.Assess(f, j.CloudWatch))
+	j.advise(f)
+}
+
+// advise adds what helps: a split unless one item fills a partition, and shards of a key over
+// the limit that has other items. The number of shards is the least that serves the mean.
+func (j *judge) advise(f *detect.Finding) {
+	proven := detect.SideOf(f, f.Mean.WCU, f.Mean.RCU).Low
+	f.Ground, f.Shards, f.Evidence.Items = detect.GroundNoSortKeys, detect.Shards(sample.Milli(1000*proven), f.Limit(), j.Policy.Headroom), j.fullItems(f)
+	f.Advice = []detect.Step{detect.NewStep(detect.FixWaitForSplit)}
+	step := detect.NewStep(detect.FixShardedKey)
+	switch {
+	case len(f.Evidence.Items) > 0:
+		f.Ground, f.Advice, step = detect.GroundItem, []detect.Step{}, detect.NewStep(detect.SideOf(f, detect.FixDividedItem, detect.FixCache))
+	case f.Index != "":
+		step = detect.NewStep(detect.FixShardedIndex)
+	}
+	if step.Arguments.Count, step.Arguments.AtLeast = f.Shards, true; f.SecondsOver() > 0 && len(j.Items) > 0 {
+		f.Advice = append(f.Advice, step)
+	}
+}
+
+// fullItems returns the items of a key that fill a partition alone, in the finding's highest
+// minute.
+func (j *judge) fullItems(f *detect.Finding) []detect.Part {
+	all, at, key := []detect.Part{}, f.Peak.At.Unix(), detect.SideOf(f, f.Mean.WCU, f.Mean.RCU)
+	for _, s := range j.Items {
+		if len(s.Keys) < 2 || s.Keys[0] != string(f.Key) {
+			continue
+		}
+		load := means(j.table[at], j.listed[at], s.Values[at])
+		item := detect.SideOf(f, load.WCU, load.RCU)
+		if item.Low >= detect.SaturatedFrom*detect.Units(f.Limit()) {
+			all = append(all, detect.Part{Text: sample.Text(s.Keys[1]), Low: min(1, item.Low/key.High), High: min(1, item.High/key.Low)})
+		}
+	}
+	return all
+}

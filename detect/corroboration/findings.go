@@ -13,7 +13,7 @@ import (
 // from the minutes only, so an unreachable CloudWatch changes none of them.
 func Findings(target detect.Target, r *Reading) (found []detect.Finding) {
 	for _, k := range []detect.Subject{detect.SubjectPartition, detect.SubjectTable} {
-		if f, ok := throttledFinding(target, r, k); ok {
+		if f, harmed := Throttling(target, r, k); lasts(harmed) {
 			found = append(found, f)
 		}
 	}
@@ -36,36 +36,35 @@ func throttleMetrics(k detect.Subject) (metrics []detect.Metric) {
 	return metrics
 }
 
-// throttledFinding returns the finding about the latest episode of throttling for a
-// subject's reasons.
-func throttledFinding(target detect.Target, r *Reading, k detect.Subject) (f detect.Finding, ok bool) {
+// Throttling returns the finding about the latest episode of throttling for a subject's
+// reasons, and the episode's minutes with throttling; none without any.
+func Throttling(target detect.Target, r *Reading, k detect.Subject) (f detect.Finding, harmed []Minute) {
 	metrics := throttleMetrics(k)
-	var harmed []Minute // the last episode
 	for _, m := range r.Minutes {
 		if n := events(m, metrics); n == 0 {
 			continue
 		}
-		if len(harmed) > 0 && m.At.Sub(harmed[len(harmed)-1].At) > quietMinutes*time.Minute {
+		if len(harmed) > 0 && m.At.Sub(harmed[len(harmed)-1].At) > Quiet {
 			harmed = nil
 		}
 		harmed = append(harmed, m)
 	}
-	if !lasts(harmed) {
-		return f, false
+	if len(harmed) == 0 {
+		return f, nil
 	}
-	f = overMinutes(detect.NewFinding(k, target, sample.Key{}), harmed)
-	f.Utilization, f.Evidence = 1, &detect.Evidence{Refused: refusals(harmed, k)}
-	if r.Through.Sub(harmed[len(harmed)-1].At) > (quietMinutes+1)*time.Minute {
+	f = OverMinutes(detect.NewFinding(k, target, sample.Key{}), harmed)
+	f.Utilization, f.Evidence = 1, detect.NewEvidence(refusals(harmed, k))
+	if r.Through.Sub(harmed[len(harmed)-1].At) > Quiet+time.Minute {
 		f.State = detect.Resolved
 	}
 	if k == detect.SubjectPartition {
 		f.Ground = detect.GroundNotSeen
 		f.Advice = []detect.Step{detect.NewStep(detect.FixWaitForPartitionSplit), detect.NewStep(detect.FixContributorInsights)}
-		return f, true
+		return f, harmed
 	}
 	f.Ground = lack(harmed)
 	f.Advice = []detect.Step{detect.NewStep(detect.FixNamedCapacity)}
-	return f, true
+	return f, harmed
 }
 
 func refusals(harmed []Minute, k detect.Subject) map[string]int64 {
@@ -83,8 +82,15 @@ func refusals(harmed []Minute, k detect.Subject) map[string]int64 {
 	return counts
 }
 
-// overMinutes gives a finding the figures of minutes.
-func overMinutes(f detect.Finding, minutes []Minute) detect.Finding {
+// KeyRange returns how many requests were throttled in a minute because of a key range, on a
+// finding's side of the load, and whether no others were throttled.
+func KeyRange(m Minute, f *detect.Finding) (requests float64, alone bool) {
+	requests = m.Metrics[sideOf(f).keyRange]
+	return requests, requests == events(m, throttleMetrics(detect.SubjectPartition))+events(m, throttleMetrics(detect.SubjectTable))
+}
+
+// OverMinutes gives a finding the figures of minutes.
+func OverMinutes(f detect.Finding, minutes []Minute) detect.Finding {
 	f.Quality = detect.NewQuality(detect.SourceMinutes)
 	f.Severity, f.State, f.Share, f.Shards = detect.Warning, detect.Firing, 1, 1
 	f.FirstSeen, f.LastSeen = minutes[0].At, minutes[len(minutes)-1].At.Add(time.Minute-time.Second)
@@ -145,7 +151,7 @@ func coverageFell(target detect.Target, r *Reading) (f detect.Finding, ok bool) 
 	if before == nil {
 		return f, false
 	}
-	f = overMinutes(casebook.NewFinding(casebook.CoverageFell, target, sample.Key{}), r.Minutes[len(r.Minutes)-recentMinutes:])
+	f = OverMinutes(casebook.NewFinding(casebook.CoverageFell, target, sample.Key{}), r.Minutes[len(r.Minutes)-recentMinutes:])
 	f.Blind = &detect.Blind{Names: []string{}, Before: before, Now: now}
 	f.Advice = []detect.Step{detect.NewStep(detect.FixFindUnsampled)}
 	return f, true

@@ -16,8 +16,8 @@ const (
 	// Whole is the largest coverage without a contradiction. CloudWatch and the samples
 	// may put a request at a minute's edge into different minutes.
 	Whole = 1.02
-	// quietMinutes without throttling end a finding of CloudWatch alone.
-	quietMinutes = 5
+	// Quiet is the time without throttling that ends a finding of CloudWatch alone.
+	Quiet = 5 * time.Minute
 	// harmMinutes of the last harmOf with throttled requests are a finding.
 	harmMinutes, harmOf = 2, 5
 	// Delay is the least age of a minute whose absence means anything: CloudWatch

@@ -175,7 +175,7 @@ func (r *Result) fail(on detect.Severity) error {
 	case len(r.Doubts) > 0:
 		return fmt.Errorf("no finding of %s or worse, but keys may have been over a limit: %d", on, len(r.Doubts))
 	case len(r.Gaps) > 0:
-		return fmt.Errorf("no finding of %s or worse, but a file could not be read to its end", on)
+		return fmt.Errorf("no finding of %s or worse, but not all could be read. %s", on, notCounted(&r.Gaps[0]))
 	case *s.Share < failBelow, s.RepeatsMuch():
 		return fmt.Errorf("no finding of %s or worse, but much was not judged. %s", on, cmp.Or(say.RepeatedIDs(s), say.IntakeShare(s)))
 	}
@@ -315,11 +315,7 @@ func (f *fold) result(o Options) *Result {
 		Samples:  f.tally.Reading(),
 		Notes:    append([]string{}, f.notes...),
 	}
-	for i := range r.Findings {
-		r.Findings[i].Quality.Gaps = r.Gaps
-		say.Tell(&r.Findings[i])
-	}
-	r.Incidents = say.Incidents(casebook.Incidents(r.Findings), r.Findings)
+	r.tell()
 	r.Candidates = f.candidateViews(options)
 	r.WhatIf = f.answers(o, r.Findings, policy)
 	if r.Partitions = parts; parts != nil {
@@ -330,6 +326,32 @@ func (f *fold) result(o Options) *Result {
 		}
 	}
 	return r
+}
+
+// tell gives the findings their words and their incidents.
+func (r *Result) tell() {
+	for i := range r.Findings {
+		r.Findings[i].Quality.Gaps = r.Gaps
+		say.Tell(&r.Findings[i])
+	}
+	r.Incidents = say.Incidents(casebook.Incidents(r.Findings), r.Findings)
+}
+
+// WriteMinutes writes what was found in the mean loads of some keys' minutes, in place of
+// samples. Its errors are those of [Run].
+func WriteMinutes(r *Result, keys int, o Options) error {
+	r.Samples = intake.Reading{Good: int64(keys), Bad: map[sample.RejectReason]int64{}, Judged: true, Share: new(1.0), Faults: []intake.Fault{}, Unread: []string{}, Means: true}
+	r.Tables, r.Candidates, r.WhatIf = []detect.Table{}, []CandidateView{}, []whatif.Answer{}
+	r.tell()
+	for i := range r.Findings {
+		for _, l := range say.RefusedKeys(r.Findings[i].RefusedKeys) {
+			r.Notes = append(r.Notes, "Refused: "+l.Text)
+		}
+	}
+	if err := r.write(o.Out, &o); err != nil {
+		return err
+	}
+	return r.fail(o.FailOn)
 }
 
 // inferPartitions returns the partitions of the table whose stream was read, and the map

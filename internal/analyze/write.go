@@ -179,7 +179,7 @@ func (r *Result) incidents(display screen) string {
 	if more := len(r.Incidents) - shown; more > 0 && shown == most {
 		p.line("and %s more incidents", wording.Count(int64(more)))
 	}
-	if shown > 0 {
+	if shown > 0 && !r.Samples.Means {
 		p.line("  More of one: --explain KEY, or --explain TABLE for a table as a whole.")
 	}
 	return p.String()

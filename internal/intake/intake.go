@@ -48,6 +48,9 @@ type Reading struct {
 	Sized int64 `json:"-"`
 	// Noun names most of the input, in the plural; lines when empty.
 	Noun string `json:"-"`
+	// Means reports that the input are keys with the mean loads of minutes, and no samples:
+	// they never show that no key is hot.
+	Means bool `json:"-"`
 }
 
 // HasLoad reports whether the table carried the load of the line, though it was not counted.

@@ -283,6 +283,9 @@ func load(f *detect.Finding, where string) string {
 func amount(f *detect.Finding) string {
 	figure, mean, unit := detect.SideOf(f, f.Peak.WCU, f.Peak.RCU), detect.SideOf(f, f.Mean.WCU, f.Mean.RCU), detect.SideOf(f, "WCU/s", "RCU/s")
 	text := wording.Significant(figure.Value) + " " + unit
+	if f.OnlyMean() && f.Quality.Source == detect.SourceMinutes && mean.Low < mean.High {
+		return "at least " + wording.AtLeast(mean.Low) + " " + unit + " on average"
+	}
 	if f.OnlyMean() {
 		return wording.Significant(mean.Value) + " " + unit + " on average"
 	}

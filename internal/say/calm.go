@@ -32,7 +32,7 @@ const (
 
 // The footnotes of a list of findings: bounds of peaks, and of seconds over the limit.
 const (
-	LeastPeak    = "≥ of a peak: the highest second had at least so much, and these samples cannot tell which that was, nor how high. --explain KEY has its upper bound."
+	LeastPeak    = "≥ of a peak: the highest second had at least so much, and these samples cannot tell which that was, nor how high."
 	LeastSeconds = "≥ of seconds over: so many are proven, and others may have been over, too."
 )
 
@@ -43,6 +43,8 @@ func NoHotKeys(r *intake.Reading, doubts string, gaps bool) string {
 	switch {
 	case doubts != "":
 		text = doubts + " No hot key is proven."
+	case r.Means:
+		text = "No key is proven to be hot, and none to be healthy: single seconds are not seen."
 	case r.Partial(), gaps:
 		text = "No hot keys in what could be read."
 	case r.RepeatsMuch():

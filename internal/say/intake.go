@@ -73,6 +73,9 @@ func RepeatedIDs(r *intake.Reading) string {
 // IntakeCount returns how many samples were counted, and how many were bad, by reason.
 func IntakeCount(r *intake.Reading) string {
 	text := wording.Count(r.Good) + " samples counted"
+	if r.Means {
+		text = wording.Plural(int(r.Good), "key", "keys") + " listed"
+	}
 	for _, reason := range slices.Sorted(maps.Keys(r.Bad)) {
 		text += fmt.Sprintf(", %d bad (%s)", r.Bad[reason], reason)
 	}

@@ -1,10 +1,23 @@
+// Package contributorinsights reads a table's or index's keys from CloudWatch Contributor
+// Insights, with CloudWatch's metrics of the table: for `analyze`, with credentials and
+// without samples. [Describe] asks whether Contributor Insights is enabled, [Reader] reads
+// the reports of its rules, and [Run] joins them. Package contributors makes findings of
+// them, and package analyze writes these.
+//
+// A report lists at most [MostContributors] keys, the keys with the highest minutes of
+// the requested time. The lowest of these bounds every unlisted key. A shorter time has a
+// lower bound.
+//
+// Reports are ranked by Maximum: of DynamoDB's rules "only MaxContributorValue and
+// Maximum return useful statistics" (Guide, "CloudWatch Contributor Insights for
+// DynamoDB: how it works"). A maximum counts nothing twice, so that conclusions from it
+// stay lower bounds.
 package contributorinsights
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"io"
-	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -16,253 +29,119 @@ import (
 	"github.com/keyheat/keyheat/detect/corroboration"
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/aws/cloudwatch"
+	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Options choose the input and the output.
-type Options struct {
+// Source is the table or index that is read.
+type Source struct {
 	// Table is the table's name, Index a global index's; empty for the table itself.
 	Table, Index string
 	// Last is the time that is judged, up to five minutes ago: younger minutes are not
 	// complete. At most [Longest].
-	Last   time.Duration
-	Policy func(detect.Target) detect.Policy
-	// Hide replaces hidden keys of a record; nil hides nothing.
-	Hide   func(*sample.Record)
-	Format analyze.Format
-	Out    io.Writer
-	// FailOn is the severity from which keys are an error; empty for none.
-	FailOn detect.Severity
+	Last time.Duration
 }
 
 // Formats lists the formats of a result.
-func Formats() []analyze.Format { return []analyze.Format{analyze.FormatTable, analyze.FormatJSON} }
-
-// metrics are the requested metrics of the table or index.
-var metrics = []detect.Metric{
-	corroboration.ConsumedWrite, corroboration.ConsumedRead,
-	corroboration.WriteKeyRangeThrottles, corroboration.ReadKeyRangeThrottles,
-}
-
-// Result is the verdict, in its JSON form.
-type Result struct {
-	detect.Target
-	// From and To are the first minute that was judged, and the end of the last.
-	From time.Time `json:"from"`
-	To   time.Time `json:"to"`
-	// Judged reports whether there is a verdict: false if Contributor Insights lists no
-	// key at all.
-	Judged bool `json:"judged"`
-	// Unjudged explains a missing verdict; empty if there is one.
-	Unjudged string `json:"unjudged"`
-	// Keys are the partition keys, the worst first. Items are single items, which are
-	// read only if some key may be near a limit or had throttled requests.
-	Keys  []contributors.Key `json:"keys"`
-	Items []contributors.Key `json:"items"`
-	// Minutes counts the minutes with a reported partition key. The others are unknown.
-	Minutes int `json:"minutes"`
-	// Unlisted is the most that an unlisted partition key can have had in a minute, 3W + R.
-	Unlisted float64 `json:"unlisted"`
-	// KeyRange counts the requests of all keys that CloudWatch counts as throttled because
-	// of a key range; null if unknown.
-	KeyRange *int64 `json:"key_range_throttled"`
-	// Reports and Metrics are the requests to CloudWatch, for about CostUSD.
-	Reports int64   `json:"reports"`
-	Metrics int     `json:"metrics"`
-	CostUSD float64 `json:"cost_usd"`
-	// Notes are sentences about the read and unread parts.
-	Notes []string `json:"notes"`
-
-	// incomplete describes the verdict's gaps, for callers who rely on there being no
-	// finding.
-	incomplete string
+func Formats() []analyze.Format {
+	return []analyze.Format{analyze.FormatTable, analyze.FormatJSON, analyze.FormatCSV}
 }
 
 // Run reads, judges, and writes the result. Errors are [analyze.Run]'s, with
 // [analyze.ErrNothingJudged] and [analyze.ErrFound] among them.
-func Run(ctx context.Context, settings aws.Config, o Options) error {
-	target := sample.Target{Region: settings.Region, Table: o.Table, Index: o.Index}
-	named := sample.Target{Table: o.Table, Index: o.Index}
-	setup, err := Describe(ctx, dynamodb.NewFromConfig(settings), named)
-	if err == nil {
-		err = setup.ErrDisabled()
-	}
-	if err != nil {
-		return fmt.Errorf("%s in %s: %w", named.Name(), settings.Region, err)
-	}
+func Run(ctx context.Context, settings aws.Config, of Source, o analyze.Options) error {
 	to := time.Now().UTC().Truncate(time.Minute).Add(-corroboration.Delay)
-	r := reading{
-		Options: o, setup: setup, named: named, policy: o.Policy(target),
-		client: awscloudwatch.NewFromConfig(settings),
-		result: Result{Target: target, From: to.Add(-o.Last).Truncate(time.Minute), To: to, Keys: []contributors.Key{}, Items: []contributors.Key{}, Notes: []string{}},
+	client := awscloudwatch.NewFromConfig(settings)
+	r := reading{target: sample.Target{Table: of.Table, Index: of.Index}, options: o, from: to.Add(-of.Last).Truncate(time.Minute), to: to}
+	where := wording.Printable(fmt.Sprintf("%s in %s", r.target.Name(), settings.Region))
+	err := r.read(ctx, dynamodb.NewFromConfig(settings), client)
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("%s: %w", where, err)
 	}
-	r.reports.API = r.client
-	err = r.read(ctx)
+	table, metrics := cloudwatch.ReadTarget(ctx, client, r.target, r.from, to)
 	if ctx.Err() != nil {
 		return fmt.Errorf("%w: the reading was interrupted", analyze.ErrNothingJudged)
 	}
-	if err != nil {
-		return fmt.Errorf("%s in %s: %w", named.Name(), settings.Region, err)
-	}
-	if err := r.result.write(o.Out, o.Format); err != nil {
-		return err
-	}
-	return r.result.fail(o.FailOn)
+	r.target.Region = settings.Region
+	result := r.judge(&table)
+	result.Notes = []string{fmt.Sprintf("Read %s and %d metrics of %s for about $%.5f.", wording.Plural(r.reports, "report", "reports"), metrics, where, float64(r.reports)*price+float64(metrics)*cloudwatch.Price)}
+	return analyze.WriteMinutes(result, len(r.accessed.Series), o)
 }
 
+// reading is what is read of a table or index.
 type reading struct {
-	Options
-	setup   Setup
-	named   sample.Target // without the Region
-	policy  detect.Policy
-	client  *awscloudwatch.Client
-	reports Reader
-	result  Result
+	options                    analyze.Options
+	target                     sample.Target
+	from, to                   time.Time
+	accessed, items, throttled Report
+	reports                    int
 }
 
-func (r *reading) read(ctx context.Context) error {
-	keys, err := r.rules(ctx, AccessedKeys, ThrottledKeys)
+// read reads the reports of all rules.
+func (r *reading) read(ctx context.Context, tables Tables, reports API) error {
+	rules, err := Describe(ctx, tables, r.target)
 	if err != nil {
 		return err
 	}
-	out := &r.result
-	out.Minutes, out.Unlisted = keys.minutes(), keys.accessed.Unlisted
-	var table cloudwatch.Result
-	if out.Judged = len(keys.accessed.Series)+len(keys.throttled.Series) > 0; out.Judged {
-		table = cloudwatch.ReadTarget(ctx, r.client, r.named, metrics, out.From, out.To)
-		out.Metrics = len(metrics)
-		if err := r.judgeKeys(ctx, &keys, &table); err != nil {
-			return err
+	for rule, into := range map[Rule]*Report{AccessedKeys: &r.accessed, AccessedItems: &r.items, ThrottledKeys: &r.throttled} {
+		if name, is := rules[rule]; is {
+			if *into, err = Read(ctx, reports, name, r.from, r.to); err != nil {
+				return err
+			}
+			r.reports++
+			r.hide(into.Series)
 		}
 	}
-	out.Reports = r.reports.Calls
-	out.CostUSD = float64(out.Reports)*price + float64(out.Metrics)*cloudwatch.Price
-	r.note(&keys, &table)
+	if len(r.accessed.Series)+len(r.throttled.Series) == 0 {
+		return fmt.Errorf("%w: no key is reported: the table is unused, or was not counted until now, or a rule is disabled. Try: %s", analyze.ErrNothingJudged, enable(r.target))
+	}
 	return nil
 }
 
-// judgeKeys judges keys and, if some key may be near a limit or had throttled requests,
-// their items.
-func (r *reading) judgeKeys(ctx context.Context, keys *pair, table *cloudwatch.Result) error {
-	out := &r.result
-	if table.State == corroboration.Read {
-		out.KeyRange = new(int64)
-		for _, m := range table.Minutes {
-			*out.KeyRange += int64(contributors.KeyRangeThrottles(m))
-		}
-	} else {
-		table.Minutes = nil // a part of the minutes would prove too much
+// judge judges the reports beside the table's metrics, and lists the gaps that may hide a
+// finding.
+func (r *reading) judge(table *cloudwatch.Result) *analyze.Result {
+	result := &analyze.Result{Findings: []detect.Finding{}, Doubts: []detect.Doubt{}, Gaps: []sample.Gap{}}
+	gap := func(what, why string, args ...any) {
+		result.Gaps = append(result.Gaps, sample.Gap{Source: "contributor insights", Partition: what, Reason: fmt.Sprintf(why, args...)})
 	}
-	out.Keys = r.judge(keys, table.Minutes)
-	if countCalm(out.Keys) < len(out.Keys) {
-		items, err := r.rules(ctx, AccessedItems, ThrottledItems)
-		if err != nil {
-			return err
-		}
-		out.Items = r.judge(&items, table.Minutes)
-		for i := range out.Keys {
-			out.Keys[i].SetLargestItem(items.accessed.Series)
-		}
+	metrics := &corroboration.Reading{State: table.State, Message: table.Message, Through: r.to, Minutes: table.Minutes}
+	if table.State != corroboration.Read {
+		gap("the table's consumption and throttling", "%s: reads and writes of a key cannot be told apart", cmp.Or(table.Message, "CloudWatch has no data of it"))
+		metrics.Minutes = nil // a part of the minutes would prove too much
 	}
-	r.hide(out.Keys)
-	r.hide(out.Items)
-	return nil
-}
-
-// pair holds two rules' reports.
-type pair struct{ accessed, throttled Report }
-
-// minutes counts the minutes in which one of the rules reported some key.
-func (p *pair) minutes() int {
-	in := make(map[int64]bool)
-	for _, s := range slices.Concat(p.accessed.Series, p.throttled.Series) {
-		for at := range s.Values {
-			in[at] = true
-		}
+	policy := r.options.Policy(r.target)
+	unlisted := r.accessed.Unlisted / contributors.FullMinute
+	switch {
+	case len(r.accessed.Series) == 0:
+		gap("the load of keys", "no rule reports it. Count all keys, which is paid by every request: %s", enable(r.target))
+	case unlisted > policy.Warning:
+		gap(fmt.Sprintf("keys beyond the %d listed", MostContributors), "each may have had up to %s of a limit in a minute; a shorter --last lists more of them", wording.PercentAtMost(unlisted))
 	}
-	return len(in)
-}
-
-// rules reads two rules, as far as they exist.
-func (r *reading) rules(ctx context.Context, accessed, throttled Rule) (p pair, err error) {
-	if name, is := r.setup.Rules[accessed]; is {
-		p.accessed, err = r.reports.Read(ctx, name, r.result.From, r.result.To)
-	}
-	if name, is := r.setup.Rules[throttled]; is && err == nil {
-		p.throttled, err = r.reports.Read(ctx, name, r.result.From, r.result.To)
-	}
-	return p, err
-}
-
-func (r *reading) judge(p *pair, minutes []corroboration.Minute) []contributors.Key {
-	throttled := p.throttled.Series
 	reports := contributors.Reports{
-		Accessed: p.accessed.Series, Throttled: throttled,
+		Target: r.target, Accessed: r.accessed.Series, Items: r.items.Series, Throttled: r.throttled.Series,
 		// A rule that lists no key may not count at all.
-		AllThrottled: len(throttled) > 0 && p.throttled.Unlisted <= 0,
-		Minutes:      minutes, Warning: r.policy.Warning,
+		AllThrottled: len(r.throttled.Series) > 0 && r.throttled.Unlisted <= 0,
+		CloudWatch:   metrics, Policy: policy, KeysHidden: r.options.Hide != nil,
 	}
-	all := []contributors.Key{}
-	for _, k := range reports.Judge() {
-		if r.policy.Excludes(k.Key) {
-			continue
-		}
-		k.Severity, k.Worst = r.policy.Cap(k.Severity), r.policy.Cap(k.Worst)
-		all = append(all, k)
-	}
-	return all
+	found, doubts := reports.Judge()
+	result.Findings, result.Doubts = append(result.Findings, found...), append(result.Doubts, doubts...)
+	return result
 }
 
-func (r *reading) hide(keys []contributors.Key) {
-	if r.Hide == nil {
+// hide replaces hidden keys. Reports have no types of keys: all are hidden as strings.
+func (r *reading) hide(all []contributors.Series) {
+	if r.options.Hide == nil {
 		return
 	}
-	for i := range keys {
-		k := &keys[i]
-		record := sample.Record{Region: r.result.Region, Table: r.Table, Index: r.Index, PK: sample.Key{Type: "S", Text: k.Key}}
-		if k.SortKey != nil {
-			record.SK = sample.Key{Type: "S", Text: *k.SortKey}
+	for _, s := range all {
+		record := sample.Record{Region: r.target.Region, Table: r.target.Table, Index: r.target.Index, PK: sample.KeyString(s.Keys[0])}
+		if len(s.Keys) > 1 {
+			record.SK = sample.KeyString(s.Keys[1])
 		}
-		r.Hide(&record)
-		k.Key = record.PK.Text
-		if k.SortKey != nil {
-			k.SortKey = new(record.SK.Text)
+		r.options.Hide(&record)
+		if s.Keys[0] = record.PK.Text; len(s.Keys) > 1 {
+			s.Keys[1] = record.SK.Text
 		}
 	}
-}
-
-// fail returns the error for the exit code; nil for a verdict without a finding.
-func (r *Result) fail(on detect.Severity) error {
-	if !r.Judged {
-		return fmt.Errorf("%w: %s", analyze.ErrNothingJudged, r.Unjudged)
-	}
-	if on == "" {
-		return nil
-	}
-	keys, open := countFrom(r.Keys, on)
-	items, _ := countFrom(r.Items, on) // a policy may exclude an item's key, and not the item
-	switch {
-	case keys > 0:
-		return fmt.Errorf("%w: keys of severity %s or worse: %d", analyze.ErrFound, on, keys)
-	case items > 0:
-		return fmt.Errorf("%w: items of severity %s or worse: %d", analyze.ErrFound, on, items)
-	case open > 0:
-		return fmt.Errorf("no key is proven to be of severity %s or worse, but %s may be", on, plural(int64(open), "key"))
-	case r.incomplete != "":
-		return fmt.Errorf("no key is proven to be of severity %s or worse, but %s", on, r.incomplete)
-	}
-	return nil
-}
-
-// countFrom counts the keys of a severity or worse, and the keys that may be.
-func countFrom(keys []contributors.Key, severity detect.Severity) (n, open int) {
-	for i := range keys {
-		switch k := &keys[i]; {
-		case detect.Rank(k.Severity) >= detect.Rank(severity):
-			n++
-		case detect.Rank(k.Worst) >= detect.Rank(severity):
-			open++
-		}
-	}
-	return n, open
 }

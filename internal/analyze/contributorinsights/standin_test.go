@@ -29,8 +29,7 @@ func TestStandIn(t *testing.T) {
 				Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
 			})
 			now := time.Now().UTC().Truncate(time.Minute)
-			r := contributorinsights.Reader{API: api}
-			_, err := r.Read(t.Context(), "rule", now.Add(-time.Hour), now)
+			_, err := contributorinsights.Read(t.Context(), api, "rule", now.Add(-time.Hour), now)
 			server.Close()
 			if err == nil || !strings.Contains(err.Error(), "does not speak CloudWatch's protocol: does AWS_ENDPOINT_URL name a stand-in") {
 				t.Errorf("%d %q: %v", status, answer, err)

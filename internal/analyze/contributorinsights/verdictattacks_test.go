@@ -3,6 +3,7 @@ package contributorinsights_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -11,7 +12,7 @@ import (
 	"github.com/aws/smithy-go/encoding/cbor"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/contributors"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/corroboration"
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/analyze/contributorinsights"
@@ -40,25 +41,19 @@ func TestAttacksByCounts(t *testing.T) {
 				}}}))
 			}
 			var out bytes.Buffer
-			err := contributorinsights.Run(t.Context(), settings(s), contributorinsights.Options{
-				Table: "orders", Last: time.Hour, Out: &out, Format: analyze.FormatJSON,
-				Policy: func(detect.Target) detect.Policy { return detect.DefaultPolicy() },
-			})
+			err := contributorinsights.Run(t.Context(), settings(s), contributorinsights.Source{Table: "orders", Last: time.Hour}, analyze.Options{Out: &out, Format: analyze.FormatJSON, Policy: policy})
 			if out.Len() == 0 {
 				if err == nil {
 					t.Errorf("%v of %s: neither a result nor an error", v, operation)
 				}
 				continue
 			}
-			var r contributorinsights.Result
+			var r analyze.Result
 			if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 				t.Fatalf("%v of %s: %v: %s", v, operation, err, out.Bytes())
 			}
-			if r.KeyRange != nil && *r.KeyRange < 0 || r.Unlisted < 0 {
-				t.Errorf("%v of %s: %+v", v, operation, r)
-			}
-			for _, k := range append(r.Keys, r.Items...) {
-				if k.WCU.Low < 0 || k.RCU.Low < 0 {
+			for _, k := range r.Findings {
+				if k.Mean.WCU.Low < 0 || k.Mean.RCU.Low < 0 {
 					t.Errorf("%v of %s: %+v", v, operation, k)
 				}
 			}
@@ -67,10 +62,10 @@ func TestAttacksByCounts(t *testing.T) {
 }
 
 // TestNoNameIsShownRaw judges keys of a table and index whose every name is an attack, as
-// text and as JSON, until each verdict was given.
+// text and as JSON, until each case was given.
 func TestNoNameIsShownRaw(t *testing.T) {
 	t.Parallel()
-	m, given := hostile.New(7), map[contributors.Verdict]int{}
+	m, given := hostile.New(7), map[detect.Case]int{}
 	loads := []float64{0, 600, 6000, 100_000, 150_000, 179_000, 198_000, 280_000}
 	for n := range 60 {
 		s, target := cloudwatchtest.New(t), detect.Target{Table: m.Text()}
@@ -102,33 +97,34 @@ func TestNoNameIsShownRaw(t *testing.T) {
 		}
 		for _, format := range contributorinsights.Formats() {
 			var out bytes.Buffer
-			err := contributorinsights.Run(t.Context(), settings(s), contributorinsights.Options{
-				Table: target.Table, Index: target.Index, Last: time.Hour, Out: &out, Format: format, FailOn: detect.Info,
-				Policy: func(detect.Target) detect.Policy { return detect.DefaultPolicy() },
-			})
+			err := contributorinsights.Run(t.Context(), settings(s), contributorinsights.Source{Table: target.Table, Index: target.Index, Last: time.Hour},
+				analyze.Options{Out: &out, Format: format, FailOn: detect.Info, Policy: policy})
 			if err != nil {
 				if wrong := hostile.FaultOfSentence(err.Error()); wrong != "" {
 					t.Fatalf("an error lets %s through: %q", wrong, err)
 				}
 			}
-			if format == analyze.FormatTable {
-				if wrong := hostile.Fault(out.String()); wrong != "" {
+			if errors.Is(err, analyze.ErrNothingJudged) {
+				continue
+			}
+			if format != analyze.FormatJSON {
+				if wrong := hostile.Fault(out.String()); wrong != "" && format == analyze.FormatTable {
 					t.Fatalf("the table lets %s through: %q", wrong, out.String())
 				}
 				continue
 			}
-			var r contributorinsights.Result
+			var r analyze.Result
 			if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 				t.Fatalf("%v: %s", err, out.Bytes())
 			}
-			for _, k := range r.Keys {
-				given[k.Verdict]++
+			for i := range r.Findings {
+				given[r.Findings[i].Case]++
 			}
 		}
 	}
-	for _, v := range contributors.Verdicts() {
-		if given[v] == 0 {
-			t.Errorf("no key is %s: %v", v, given)
+	for _, c := range []detect.Case{casebook.HotKey, casebook.HotItem, casebook.IndexKey, casebook.NearLimit, casebook.SharedPartition, casebook.NoReason} {
+		if given[c] == 0 {
+			t.Errorf("no finding is %s: %v", c, given)
 		}
 	}
 }

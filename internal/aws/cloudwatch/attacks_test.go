@@ -13,7 +13,6 @@ import (
 	awscloudwatch "github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/smithy-go/encoding/cbor"
 
-	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/corroboration"
 	"github.com/keyheat/keyheat/internal/aws/awserror"
 	"github.com/keyheat/keyheat/internal/aws/cloudwatch"
@@ -118,7 +117,7 @@ func TestNoReadingShowsATextRaw(t *testing.T) {
 	m := hostile.New(10)
 	of := sample.Target{Region: m.Text(), Table: m.Text()}
 	api := awscloudwatch.New(awscloudwatch.Options{Region: of.Region, Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), RetryMaxAttempts: 1})
-	got := cloudwatch.ReadTarget(t.Context(), api, of, []detect.Metric{corroboration.ConsumedWrite}, time.Unix(0, 0), time.Unix(60, 0))
+	got, _ := cloudwatch.ReadTarget(t.Context(), api, of, time.Unix(0, 0), time.Unix(60, 0))
 	if wrong := hostile.FaultOfSentence(got.Message); wrong != "" || got.State != corroboration.Failed {
 		t.Errorf("%s lets %s through: %q", got.State, wrong, got.Message)
 	}

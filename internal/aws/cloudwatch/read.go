@@ -203,14 +203,14 @@ func meaning(err error) (corroboration.State, string) {
 	}
 }
 
-// ReadTarget asks for metrics of one table or index between two times, the end left out,
-// once and without a store.
-func ReadTarget(ctx context.Context, api API, of sample.Target, metrics []detect.Metric, from, to time.Time) Result {
-	wanted := make([]query, len(metrics))
-	for i, m := range metrics {
-		wanted[i] = query{of, m}
+// ReadTarget asks for all metrics of one table or index between two times, the end left out,
+// once and without a store. It returns how many metrics these are.
+func ReadTarget(ctx context.Context, api API, of sample.Target, from, to time.Time) (Result, int) {
+	var wanted []query
+	for _, m := range watched {
+		wanted = append(wanted, query{of, m})
 	}
-	return read(ctx, api, wanted, from, to)[of]
+	return read(ctx, api, wanted, from, to)[of], len(wanted)
 }
 
 // Probe asks for one metric of a table that need not exist, and returns why CloudWatch
