@@ -1,6 +1,6 @@
 // Package contributorinsights reads a table's or index's keys from CloudWatch Contributor
 // Insights, with CloudWatch's metrics of the table: for `analyze`, with credentials and
-// without samples. [Describe] asks whether Contributor Insights is enabled, [Reader] reads
+// without samples. [Describe] asks whether Contributor Insights is enabled, [Read] reads
 // the reports of its rules, and [Run] joins them. Package contributors makes findings of
 // them, and package analyze writes these.
 //
