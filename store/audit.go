@@ -11,10 +11,13 @@ import (
 // AuditEntry is one change that a person made by hand.
 type AuditEntry struct {
 	// At is when, by the database's clock.
-	At time.Time
+	At time.Time `json:"at"`
 	// Who is the author, Action the kind of change, About its subject, Detail the new
 	// values. None of them holds a key.
-	Who, Action, About, Detail string
+	Who    string `json:"who"`
+	Action string `json:"action"`
+	About  string `json:"about"`
+	Detail string `json:"detail"`
 }
 
 // Audit returns the newest entries, at most so many, 0 for DefaultLimit.

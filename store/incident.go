@@ -135,14 +135,6 @@ func texts(all []string) []any {
 	return args
 }
 
-// IncidentHistory returns an incident's transitions in the order they were
-// written.
-func (s *Store) IncidentHistory(ctx context.Context, id string) ([]Transition, error) {
-	return list(ctx, s, "read an incident's history", (*Transition).fields, `
-		SELECT incident, at, from_state, to_state, severity, note, about, until
-		FROM incident_history WHERE incident = $1 ORDER BY id`, id)
-}
-
 func (i *Incident) fields() []any {
 	return append(targetFields(&i.Target), &i.ID, &i.Case, &i.Subject, &i.Severity, &i.State, &i.OpenedAt, (*orZero)(&i.FiredAt),
 		(*orZero)(&i.ResolvedAt), &i.LastSeen, &i.Revision, &i.Root, &i.Document, (*separated)(&i.Findings))

@@ -126,8 +126,8 @@ func (s *Store) Report(ctx context.Context, id string) (r Report, err error) {
 	return r, wrap(ctx, "read a report", err)
 }
 
-// IncidentTransitions returns the transitions of incidents from a time until another, To
-// exclusive, in the order in which they were written; at most so many.
+// IncidentTransitions returns the transitions of incidents from a time until another, to
+// exclusive, in the order in which they were written; at most so many, 0 for DefaultLimit.
 func (s *Store) IncidentTransitions(ctx context.Context, from, to time.Time, most int) ([]Transition, error) {
 	return list(ctx, s, "read the histories of incidents", (*Transition).fields, `
 		SELECT incident, at, from_state, to_state, severity, note, about, until

@@ -111,7 +111,9 @@ func TestADatabaseOfTheFirstReleaseIsRead(t *testing.T) {
 		"incidents": {func(ctx context.Context, s *store.Store) (any, error) { return s.Incident(ctx, "i") }, store.Incident{
 			ID: "i", Case: "index_key", Subject: "key_writes", Target: byDate, Severity: "critical", State: "firing", OpenedAt: at, FiredAt: at, LastSeen: at, Revision: 2, Root: "f",
 			Findings: []string{"f"}, Document: []byte(`{"id":"i","case":"index_key","subject":"key_writes","told":{"case":"short_of_capacity","subject":"table","root":"f"}}`)}},
-		"an incident's history": {func(ctx context.Context, s *store.Store) (any, error) { return s.IncidentHistory(ctx, "i") },
+		"an incident's history": {func(ctx context.Context, s *store.Store) (any, error) {
+			return s.IncidentTransitions(ctx, time.Time{}, store.Infinity, 0)
+		},
 			[]store.Transition{{Of: "i", At: at, To: "firing", Severity: "critical", Note: "silenced", About: "s", Until: at}}},
 		"due notifications": {func(ctx context.Context, s *store.Store) (any, error) { return s.DueNotifications(ctx, "r", 0) }, []store.Notification{{
 			ID: "n", Fingerprint: "f", Event: "firing", Route: "r", Incident: "i", Payload: body, Created: at, NextAttempt: at, Attempts: 2, Refusals: 1, State: store.Pending, LastError: "timeout"}}},

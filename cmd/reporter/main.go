@@ -24,7 +24,7 @@ func command() *cobra.Command {
 	}
 	root.AddCommand(serveCommand(), analyzeCommand(), reportCommand(), demoCommand(), checkCommand(), migrateCommand(), keysCommand(), alertCommand())
 	cli.AddVersion(root)
-	root.AddCommand(incidents(), notifications(), silences(), showPartitions())
+	root.AddCommand(incidents(), notifications(), silences(), auditCommand(), showPartitions())
 	return root
 }
 

@@ -34,13 +34,15 @@ func (s configuredStore) use(ctx context.Context, work func(*store.Store) error)
 	return s.config.Store.Use(ctx, work)
 }
 
-// list makes a command that shows stored rows, of one state if given, in the format of
-// its flag. It returns the configuration that the command reads.
+// list makes a command that shows stored rows in the format of its flag; of one state, if they
+// have states. It returns the configuration that the command reads.
 func list(c *cobra.Command, states []string, state *string, limit *int,
 	show func(ctx context.Context, db *store.Store, out io.Writer, f cli.Format) error,
 ) *Config {
 	db := addStore(c)
-	cli.Choice(c, state, "state", "", strings.Join(states, ", ")+"; all when empty", states...)
+	if states != nil {
+		cli.Choice(c, state, "state", "", strings.Join(states, ", ")+"; all when empty", states...)
+	}
 	c.Flags().IntVar(limit, "limit", 50, "how many")
 	format := cli.OutputFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/casebook"
@@ -63,7 +64,7 @@ func TestEachFindingIsAnIncident(t *testing.T) {
 			detect.NotificationID(open.ID, open.OpenedAt, 2, detect.EventResolved, route),
 			detect.NotificationID(open.ID, again.OpenedAt, 3, detect.EventFiring, route),
 		})
-		history, err := s.IncidentHistory(t.Context(), open.ID)
+		history, err := s.IncidentTransitions(t.Context(), time.Time{}, store.Infinity, 0)
 		must(t, err)
 		var steps []string
 		for _, h := range history {

@@ -183,7 +183,7 @@ func TestASilencedIncidentShows(t *testing.T) {
 		if len(told) != 1 || !strings.Contains(string(told[0].Payload), `"silenced":null,`) {
 			t.Errorf("told is %+v", told)
 		}
-		history, err := s.IncidentHistory(t.Context(), i.ID)
+		history, err := s.IncidentTransitions(t.Context(), time.Time{}, store.Infinity, 0)
 		must(t, err)
 		if len(history) != 2 || history[0].To != "firing" || history[0].Note != string(detect.NoteSilenced) || history[0].About != g.silence || history[0].Until.IsZero() ||
 			history[1].To != "firing" || history[1].Note != string(detect.NoteSilenceEnded) {
@@ -223,7 +223,7 @@ func TestNobodyIsToldAgainUnderASilence(t *testing.T) {
 	g.judge.quiet(t)
 	equal(t, "told under the silence", len(events(t, s)), told)
 	i := incident(t, s)
-	history, err := s.IncidentHistory(t.Context(), i.ID)
+	history, err := s.IncidentTransitions(t.Context(), time.Time{}, store.Infinity, 0)
 	must(t, err)
 	if i.Told == nil || len(history) != told {
 		t.Errorf("%d steps for %d notifications, told: %+v", len(history), told, i.Told)

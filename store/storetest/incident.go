@@ -187,9 +187,15 @@ func incidentHistory(t *testing.T, s *store.Store) {
 		{Of: "a", At: noon, From: "firing", To: "firing", Severity: "critical", Note: "worse", About: "warning"},
 	}
 	judge(t, s, store.Judgement{IncidentTransitions: all[:1]})
-	judge(t, s, store.Judgement{IncidentTransitions: append([]store.Transition{{Of: "b", At: noon, To: "pending"}}, all[1])})
-	equal(t, "history", value[[]store.Transition](t)(s.IncidentHistory(t.Context(), "a")), all)
-	equal(t, "of an unknown one", value[[]store.Transition](t)(s.IncidentHistory(t.Context(), "c")), nil)
+	other := store.Transition{Of: "b", At: noon, To: "pending"}
+	judge(t, s, store.Judgement{IncidentTransitions: []store.Transition{other, all[1]}})
+	between := func(from, to time.Time) []store.Transition {
+		return value[[]store.Transition](t)(s.IncidentTransitions(t.Context(), from, to, 0))
+	}
+	equal(t, "histories, as they were written", between(noon, noon.Add(2*time.Hour)), []store.Transition{all[0], other, all[1]})
+	equal(t, "until a time", between(noon, noon.Add(time.Hour)), []store.Transition{other, all[1]})
+	equal(t, "from a time", between(noon.Add(time.Second), noon.Add(2*time.Hour)), all[:1])
+	equal(t, "the first", value[[]store.Transition](t)(s.IncidentTransitions(t.Context(), noon, noon.Add(2*time.Hour), 1)), all[:1])
 }
 
 func incidentGuarded(t *testing.T, s *store.Store) {
