@@ -8,37 +8,38 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/keyheat/keyheat/sample"
 )
 
-// Eraser removes a key from stored bytes that the store does not read. Each method but Is
-// reports whether the key was in them; otherwise the bytes are not written again.
+// Eraser removes a key of a table from stored values that the store does not read. Each method
+// but Is and DeltaVersion returns the value to store, and whether the key was in it.
 type Eraser interface {
-	// Is reports whether a stored key is the key, or a form of it that goes with it. A key
-	// without a type is a text.
-	Is(key sample.Key) bool
-	// Window, Rollup and Delta remove it from summaries, Delta from the summaries of a
-	// table and its indexes; an empty Account or Region matches every one. version is the
-	// new delta's.
+	// Is reports whether a stored key is the key, or contains it.
+	Is(key string) bool
 	Window(body []byte) (erased []byte, was bool, err error)
 	Rollup(body []byte) (erased []byte, was bool, err error)
-	Delta(table sample.Target, body []byte) (erased []byte, version int, was bool, err error)
+	// Delta removes it from the windows of the table and its indexes alone. DeltaVersion is
+	// the version of what it returns.
+	Delta(body []byte) (erased []byte, was bool, err error)
+	DeltaVersion() int
 	// Document takes it out of JSON, Text out of words that a person wrote.
 	Document(document []byte) (erased []byte, was bool, err error)
-	Text(text string) (erased string, was bool)
+	Text(text []byte) (erased []byte, was bool, err error)
 }
 
-// Purge is a key that is to be forgotten.
+// Purge is a key to forget.
 type Purge struct {
-	// Table is whose key it is, with all indexes. An empty Account or Region stands
-	// for every one.
+	// Table has the key, in itself or an index. An empty Account or Region stands for
+	// every one.
 	Table sample.Target
 	Eraser
 	// Who asks for it, for the audit.
 	Who string
-	// Progress is called before the rows of a table are looked through, unless it is nil.
+	// Progress is called before the purge searches the rows of a database table, unless it
+	// is nil.
 	Progress func(table string, rows int)
 }
 
@@ -60,8 +61,8 @@ const actionPurge, actionPurgeBegun = "purge a key", "begin to purge a key"
 const (
 	// purgeLease is for how long a purge takes the judge's lease each time.
 	purgeLease = time.Minute
-	// purgeBatch is how many rows one transaction of a purge looks through, so that
-	// collectors wait for none for long.
+	// purgeBatch is how many rows one transaction of a purge searches, so that collectors
+	// never wait long for it.
 	purgeBatch = 100
 )
 
@@ -124,186 +125,160 @@ func (g *purging) end(ctx context.Context, whole bool) error {
 	})
 }
 
-// step runs one transaction of the purge, as long as it has the lease.
-func (g *purging) step(ctx context.Context, f func(*tx) error) error {
-	before := g.erased
-	err := g.store.change(ctx, actionPurge, func(t *tx) error {
-		g.erased = before
-		if err := t.endLease(ctx, g.lease, utc(t.now.Add(purgeLease))); err != nil {
-			return err
-		}
-		return f(t)
-	})
-	if err != nil {
-		g.erased = before
-	}
-	return err
+// holder is a column whose values may name the key.
+type holder struct {
+	table string
+	// key has the columns that identify a row.
+	key    string
+	column string
+	// set assigns the value without the key, which is $1.
+	set   string
+	erase func([]byte) (erased []byte, was bool, err error)
+	count *int64
 }
 
-// inSteps calls f for each name, a few in each transaction.
-func inSteps[T any](ctx context.Context, g *purging, names []T, f func(*tx, T) error) error {
-	for part := range slices.Chunk(names, purgeBatch) {
-		err := g.step(ctx, func(t *tx) error {
-			for _, name := range part {
-				if err := f(t, name); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
+// ofTables are the columns of rows about one table or index.
+func (g *purging) ofTables() []holder {
+	e := &g.erased
+	return []holder{
+		{"findings", "fingerprint", "document", "document = CAST($1 AS TEXT)", g.Document, &e.Documents},
+		{"incidents", "id", "document", "document = CAST($1 AS TEXT)", g.Document, &e.Documents},
+		{"table_views", "target", "document", "document = CAST($1 AS TEXT)", g.Document, &e.Documents},
+		{"windows", "target, second", "body", "body = $1", g.Window, &e.Windows},
+		{"rollups", "target, level, begins", "body", "body = $1", g.Rollup, &e.Rollups},
 	}
-	return nil
+}
+
+// shared are the columns of rows that may be about several tables.
+func (g *purging) shared() []holder {
+	e := &g.erased
+	return []holder{
+		{"deltas", "writer, seq", "body", fmt.Sprint("body = $1, version = ", g.DeltaVersion()), g.Delta, &e.Deltas},
+		{"notifications", "id", "payload", "payload = $1", g.Document, &e.Documents},
+		{"reports", "id", "document", "document = CAST($1 AS TEXT)", g.Document, &e.Documents},
+		{"reports", "id", "outline", "outline = CAST($1 AS TEXT)", g.Document, &e.Documents},
+		{"silences", "id", "reason", "reason = CAST($1 AS TEXT)", g.Text, &e.Documents}, // what they match is no key
+	}
 }
 
 func (g *purging) purge(ctx context.Context) error {
-	targets, err := g.targets(ctx)
-	if err != nil {
+	table := cleanTarget(g.Table)
+	const ofTable = `target IN (SELECT id FROM targets WHERE table_name = $1 AND ($2 = '' OR account = $2) AND ($3 = '' OR region = $3))`
+	args := []any{table.Table, table.Account, table.Region}
+	if err := g.deleteFindings(ctx, ofTable, args); err != nil {
 		return err
 	}
-	for _, target := range targets {
-		if err := g.purgeTarget(ctx, target); err != nil {
+	for _, h := range g.ofTables() {
+		if err := g.rewrite(ctx, h, ofTable, args); err != nil {
 			return err
 		}
 	}
-	// Twice: others than the judge write these meanwhile.
-	for range 2 {
-		if err := errors.Join(g.purgeDeltas(ctx), g.purgeShared(ctx)); err != nil {
+	for _, h := range slices.Repeat(g.shared(), 2) { // twice: not only the judge writes these
+		if err := g.rewrite(ctx, h, `TRUE`, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (g *purging) targets(ctx context.Context) ([]int64, error) {
-	table := cleanTarget(g.Table)
-	return list(ctx, g.store, "find a table", singleColumn[int64], `
-		SELECT id FROM targets
-		WHERE table_name = $1 AND ($2 = '' OR account = $2) AND ($3 = '' OR region = $3) ORDER BY id`,
-		table.Table, table.Account, table.Region)
-}
-
-func (g *purging) purgeTarget(ctx context.Context, target int64) error {
-	if err := g.deleteFindings(ctx, target); err != nil {
-		return err
-	}
-	for _, of := range []struct {
-		count   *int64
-		rewrite rewriting
-	}{
-		{&g.erased.Documents, rewriting{"findings", "fingerprint", "document", g.document}},
-		{&g.erased.Documents, rewriting{"incidents", "id", "document", g.document}},
-		{&g.erased.Documents, rewriting{"table_views", "target", "document", g.document}},
-		{&g.erased.Windows, rewriting{"windows", "second", "body", g.window}},
-	} {
-		if err := g.rewrite(ctx, of.rewrite, of.count, fmt.Sprintf("target = %d", target)); err != nil {
+// inSteps calls f for each row, a few in each transaction, as long as the purge has the lease.
+func inSteps[T any](ctx context.Context, g *purging, rows []T, f func(*tx, T) error) error {
+	for part := range slices.Chunk(rows, purgeBatch) {
+		before := g.erased
+		err := g.store.change(ctx, actionPurge, func(t *tx) error {
+			g.erased = before
+			err := t.endLease(ctx, g.lease, utc(t.now.Add(purgeLease)))
+			for _, row := range part {
+				if err == nil {
+					err = f(t, row)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			g.erased = before
 			return err
 		}
 	}
-	levels, err := list(ctx, g.store, "find roll-ups", singleColumn[int64], `SELECT DISTINCT level FROM rollups WHERE target = $1`, target)
-	for _, level := range levels {
-		if err == nil {
-			err = g.rewrite(ctx, rewriting{"rollups", "begins", "body", g.rollup}, &g.erased.Rollups, fmt.Sprintf("target = %d AND level = %d", target, level))
-		}
-	}
-	return err
+	return nil
 }
 
-// deleteFindings deletes the findings about the key and its forms, and the incidents they
-// stand for.
-func (g *purging) deleteFindings(ctx context.Context, target int64) error {
+// deleteFindings deletes the findings about the key, and the incidents that have one as their
+// root.
+func (g *purging) deleteFindings(ctx context.Context, where string, args []any) error {
 	type finding struct{ fingerprint, key string }
 	all, err := list(ctx, g.store, "find findings", func(f *finding) []any { return []any{&f.fingerprint, &f.key} }, `
-		SELECT fingerprint, key_text FROM findings WHERE target = $1`, target)
+		SELECT fingerprint, key_text FROM findings WHERE `+where, args...)
 	if err != nil {
 		return err
 	}
-	for _, f := range slices.DeleteFunc(all, func(f finding) bool { return !g.Is(sample.Key{Text: f.key}) }) {
-		if err := g.step(ctx, func(t *tx) error { return t.deleteFinding(ctx, f.fingerprint, &g.erased) }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (t *tx) deleteFinding(ctx context.Context, fingerprint string, e *Erased) error {
-	for _, d := range []struct {
-		count     *int64
-		statement string
-	}{
-		{nil, `DELETE FROM incident_history WHERE incident IN (SELECT id FROM incidents WHERE root = $1)`},
-		{&e.Notifications, `DELETE FROM notifications WHERE fingerprint = $1 OR incident IN (SELECT id FROM incidents WHERE root = $1)`},
-		{nil, `DELETE FROM incident_findings WHERE fingerprint = $1 OR incident IN (SELECT id FROM incidents WHERE root = $1)`},
-		{&e.Incidents, `DELETE FROM incidents WHERE root = $1`},
-		{nil, `DELETE FROM finding_history WHERE fingerprint = $1`},
-		{&e.Findings, `DELETE FROM findings WHERE fingerprint = $1`},
-	} {
-		n, err := t.exec(ctx, d.statement, fingerprint)
-		if err != nil {
-			return err
-		}
-		if d.count != nil {
+	all = slices.DeleteFunc(all, func(f finding) bool { return !g.Is(f.key) })
+	const rooted = `incident IN (SELECT id FROM incidents WHERE root = $1)`
+	var histories int64
+	return inSteps(ctx, g, all, func(t *tx, f finding) error {
+		for _, d := range []struct {
+			count *int64
+			from  string
+		}{
+			{&histories, `incident_history WHERE ` + rooted},
+			{&g.erased.Notifications, `notifications WHERE fingerprint = $1 OR ` + rooted},
+			{&histories, `incident_findings WHERE fingerprint = $1 OR ` + rooted},
+			{&g.erased.Incidents, `incidents WHERE root = $1`},
+			{&histories, `finding_history WHERE fingerprint = $1`},
+			{&g.erased.Findings, `findings WHERE fingerprint = $1`},
+		} {
+			n, err := t.exec(ctx, `DELETE FROM `+d.from, f.fingerprint)
+			if err != nil {
+				return err
+			}
 			*d.count += n
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
-func (g *purging) purgeDeltas(ctx context.Context) error {
-	type name struct {
-		writer string
-		seq    int64
-	}
-	names, err := list(ctx, g.store, "find deltas", func(n *name) []any { return []any{&n.writer, &n.seq} }, `SELECT writer, seq FROM deltas ORDER BY writer, seq`)
+// rewrite removes the key from a column's values. It reads one at a time: a day of windows
+// would not fit into memory.
+func (g *purging) rewrite(ctx context.Context, h holder, where string, args []any) error {
+	rows, err := list(ctx, g.store, "find "+h.table, func(row *[]any) (columns []any) {
+		*row = make([]any, 1+strings.Count(h.key, ","))
+		for i := range *row {
+			columns = append(columns, &(*row)[i])
+		}
+		return columns
+	}, `SELECT `+h.key+` FROM `+h.table+` WHERE `+where, args...)
 	if err != nil {
 		return err
 	}
-	g.report("deltas", len(names))
-	return inSteps(ctx, g, names, func(t *tx, n name) error { return g.purgeDelta(ctx, t, n.writer, n.seq) })
+	if g.Progress != nil && len(rows) > 0 {
+		g.Progress(h.table, len(rows))
+	}
+	return inSteps(ctx, g, rows, func(t *tx, row []any) error { return h.rewrite(ctx, t, row) })
 }
 
-func (g *purging) purgeDelta(ctx context.Context, t *tx, writer string, seq int64) error {
-	var body []byte
-	err := t.QueryRowContext(ctx, `SELECT body FROM deltas WHERE writer = $1 AND seq = $2`, writer, seq).Scan(&body)
+// rewrite removes the key from the value of a row.
+func (h holder) rewrite(ctx context.Context, t *tx, row []any) error {
+	for i := range row {
+		if at, is := row[i].(time.Time); is {
+			row[i] = utc(at)
+		}
+	}
+	var value []byte
+	err := t.QueryRowContext(ctx, `SELECT `+h.column+` FROM `+h.table+` WHERE (`+h.key+`) = `+placeholders(1, len(row)), row...).Scan(&value)
 	if errors.Is(err, sql.ErrNoRows) { // pruned meanwhile
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	erased, version, was, err := g.Delta(g.Table, body)
+	erased, was, err := h.erase(value)
 	if err != nil {
-		return fmt.Errorf("delta %d of %s: %w", seq, writer, err)
+		return fmt.Errorf("%s %v: %w", h.table, row, err)
 	}
 	if !was {
 		return nil
 	}
-	g.erased.Deltas++
-	return t.run(ctx, `UPDATE deltas SET body = $3, version = $4 WHERE writer = $1 AND seq = $2`, writer, seq, erased, version)
-}
-
-// purgeShared removes the key from rows that may be about several tables.
-func (g *purging) purgeShared(ctx context.Context) error {
-	for _, of := range []struct {
-		count   *int64
-		rewrite rewriting
-	}{
-		{&g.erased.Documents, rewriting{"notifications", "id", "payload", g.payload}},
-		{&g.erased.Documents, rewriting{"reports", "id", "document", g.document}},
-		{nil, rewriting{"reports", "id", "outline", g.document}},
-		{nil, rewriting{"silences", "id", "reason", g.text}}, // what they match is no key
-	} {
-		if err := g.rewrite(ctx, of.rewrite, of.count, "TRUE"); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (g *purging) report(table string, rows int) {
-	if g.Progress != nil && rows > 0 {
-		g.Progress(table, rows)
-	}
+	n, err := t.exec(ctx, `UPDATE `+h.table+` SET `+h.set+` WHERE (`+h.key+`) = `+placeholdersFrom(2, 1, len(row)), append([]any{erased}, row...)...)
+	*h.count += n
+	return err
 }

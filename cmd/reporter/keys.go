@@ -12,7 +12,6 @@ import (
 
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/keypolicy"
-	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/sample"
@@ -155,10 +154,11 @@ func keysPurgeCommand() *cobra.Command {
 		Use:   "purge VALUE",
 		Short: "Remove a key from the database",
 		Long: "Deletes the findings about a key with their histories, incidents and notifications.\n" +
-			"Removes the key, plain and hashed, from every other row that names it as a\n" +
-			"partition key, sort key, caller or attribute, with its plain key shards (bob#SHARD_7) and\n" +
-			"dated forms (bob#2026-11-23); purge hashed ones by their own values. Lists other keys that\n" +
-			"contain it (alice#bob); --containing removes them too. The audit records the purge without the key. If a purge fails, run it again.\n" +
+			"Removes the key, plain and hashed, from every other row that names it as a partition key,\n" +
+			"sort key, caller or attribute. Values that contain the plain key go too: its key shards\n" +
+			"(bob#SHARD_7), dated forms (bob#2026-11-23), and other keys (alice#bob). Hashed values that\n" +
+			"contain it need a purge of their own. The audit records the purge without the key. If a\n" +
+			"purge fails, run it again.\n" +
 			"\n" +
 			"No reporter judges meanwhile. At the end the database's files are written again without\n" +
 			"deleted rows, which locks the tables and needs their owner, such as keyheat_migrator.\n" +
@@ -169,7 +169,6 @@ func keysPurgeCommand() *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 	}
 	f := newKeyFlags(c)
-	containing := c.Flags().Bool("containing", false, "also remove other keys that contain the value as a component")
 	vacuum := c.Flags().Bool("vacuum", true, "write the database's files again without deleted rows")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		table, keys, err := f.storedKeys(args[0], (*keypolicy.Hider).Everywhere)
@@ -180,8 +179,7 @@ func keysPurgeCommand() *cobra.Command {
 		if plain, err := keyOf(*f.kind, args[0]); err == nil && !slices.Contains(keys, plain) {
 			keys = append(keys, plain)
 		}
-		eraser := keypolicy.NewEraser(keys, keypolicy.EraserOptions{Suffixes: f.config.Suffixes(table), Containing: *containing})
-		purge := store.Purge{Table: table, Eraser: eraser, Who: operatorName(), Progress: func(of string, rows int) {
+		purge := store.Purge{Table: table, Eraser: keypolicy.NewEraser(table, keys), Who: operatorName(), Progress: func(of string, rows int) {
 			if rows >= manyRows {
 				fmt.Fprintf(c.ErrOrStderr(), "searching %d rows of %s\n", rows, of)
 			}
@@ -194,7 +192,7 @@ func keysPurgeCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("%w: a part of the key is removed: purge it again", err)
 			}
-			if err := writeErased(c.OutOrStdout(), *f.table, erased, eraser); err != nil || !*vacuum {
+			if err := writeErased(c.OutOrStdout(), *f.table, erased); err != nil || !*vacuum {
 				return err
 			}
 			if err := db.Vacuum(c.Context()); err != nil {
@@ -209,29 +207,12 @@ func keysPurgeCommand() *cobra.Command {
 // manyRows is the number of rows from which a purge announces that it searches them.
 const manyRows = 1000
 
-const listedOthers = 20
-
-func writeErased(out io.Writer, table string, e store.Erased, eraser *keypolicy.Eraser) error {
+func writeErased(out io.Writer, table string, e store.Erased) (err error) {
 	if e == (store.Erased{}) {
-		fmt.Fprintf(out, "no row of %s names the key: it was purged before, or VALUE, --table or --type is misspelt\n", table)
-	} else {
-		fmt.Fprintf(out, "deleted %d findings, %d incidents and %d notifications; removed the key from %d seconds, %d roll-ups, %d deltas and %d documents\n",
-			e.Findings, e.Incidents, e.Notifications, e.Windows, e.Rollups, e.Deltas, e.Documents)
+		_, err = fmt.Fprintf(out, "no row of %s names the key: it was purged before, or VALUE, --table or --type is misspelt\n", table)
+		return err
 	}
-	others, complete := eraser.Others()
-	if len(others) == 0 {
-		return nil
-	}
-	more := ""
-	if !complete {
-		more = " or more"
-	}
-	fmt.Fprintf(out, "%d%s other keys, sort keys and callers contain it and stay; purge them too, or run this again with --containing:\n", len(others), more)
-	for _, other := range others[:min(len(others), listedOthers)] {
-		fmt.Fprintf(out, "  %s\n", wording.Printable(other))
-	}
-	if len(others) > listedOthers {
-		fmt.Fprintf(out, "  and %d more\n", len(others)-listedOthers)
-	}
-	return nil
+	_, err = fmt.Fprintf(out, "deleted %d findings, %d incidents and %d notifications; removed the key from %d seconds, %d roll-ups, %d deltas and %d documents\n",
+		e.Findings, e.Incidents, e.Notifications, e.Windows, e.Rollups, e.Deltas, e.Documents)
+	return err
 }

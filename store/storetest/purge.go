@@ -28,30 +28,22 @@ type eraser struct {
 	fail bool
 }
 
-func (e eraser) Is(k sample.Key) bool { return k.Text == e.key }
+func (e eraser) Is(key string) bool { return key == e.key }
 
 func (e eraser) Window(body []byte) ([]byte, bool, error) {
 	if e.fail {
 		return nil, false, errors.New("cannot be read")
 	}
-	text, was := e.Text(string(body))
-	return []byte(text), was, nil
+	return e.Text(body)
 }
 
-func (e eraser) Rollup(body []byte) ([]byte, bool, error) { return e.Window(body) }
+func (e eraser) Rollup(body []byte) ([]byte, bool, error)   { return e.Text(body) }
+func (e eraser) Delta(body []byte) ([]byte, bool, error)    { return e.Text(body) }
+func (e eraser) Document(text []byte) ([]byte, bool, error) { return e.Text(text) }
+func (e eraser) DeltaVersion() int                          { return 9 }
 
-func (e eraser) Delta(_ sample.Target, body []byte) ([]byte, int, bool, error) {
-	text, was := e.Text(string(body))
-	return []byte(text), 9, was, nil
-}
-
-func (e eraser) Document(document []byte) ([]byte, bool, error) {
-	text, was := e.Text(string(document))
-	return []byte(text), was, nil
-}
-
-func (e eraser) Text(text string) (string, bool) {
-	return strings.ReplaceAll(text, e.key, "-"), strings.Contains(text, e.key)
+func (e eraser) Text(text []byte) ([]byte, bool, error) {
+	return bytes.ReplaceAll(text, []byte(e.key), []byte("-")), bytes.Contains(text, []byte(e.key)), nil
 }
 
 const secretKey = "user#canary"
@@ -103,7 +95,7 @@ func fill(t *testing.T, s *store.Store) {
 func purged(t *testing.T, s *store.Store) {
 	fill(t, s)
 	e := value[store.Erased](t)(purge(s, t, false))
-	equal(t, "counted", e, store.Erased{Findings: 1, Incidents: 1, Notifications: 2, Windows: 1, Rollups: 2, Deltas: 1, Documents: 5})
+	equal(t, "counted", e, store.Erased{Findings: 1, Incidents: 1, Notifications: 2, Windows: 1, Rollups: 2, Deltas: 1, Documents: 7})
 
 	all := value[[]store.Finding](t)(s.Findings(t.Context(), store.FindingQuery{}))
 	var found []string
@@ -164,7 +156,7 @@ func purged(t *testing.T, s *store.Store) {
 		entries[i].At = time.Time{}
 	}
 	equal(t, "the audit", entries, []store.AuditEntry{{Who: "ops@host", Action: "purge a key", About: "orders",
-		Detail: `{"findings":1,"incidents":1,"notifications":2,"windows":1,"rollups":2,"deltas":1,"documents":5}`},
+		Detail: `{"findings":1,"incidents":1,"notifications":2,"windows":1,"rollups":2,"deltas":1,"documents":7}`},
 		{Who: "ops@host", Action: "begin to purge a key", About: "orders"}})
 	equal(t, "again", value[store.Erased](t)(purge(s, t, false)), store.Erased{})
 }
@@ -242,7 +234,7 @@ func purgeReachesLateRows(t *testing.T, s *store.Store) {
 	must(t, err)
 	equal(t, "rows were written during the purge", written, true)
 	equal(t, "counted deltas", erased.Deltas, int64(2))
-	equal(t, "counted documents", erased.Documents, int64(7))
+	equal(t, "counted documents", erased.Documents, int64(11))
 	for _, d := range read(t, s, nil).Deltas {
 		if bytes.Contains(d.Body, []byte(secretKey)) {
 			t.Errorf("delta %d of %s is %q", d.Seq, d.Writer, d.Body)

@@ -7,7 +7,6 @@ import (
 	"github.com/keyheat/keyheat/internal/keypolicy"
 	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/shardkey"
 )
 
 // Hashing is the secret of hidden keys.
@@ -66,17 +65,6 @@ func (t Tables) NamedTargets(table sample.Target) []sample.Target {
 		}
 	}
 	return all
-}
-
-// Suffixes returns the forms in which the policies of a table number key shards.
-func (s *Section) Suffixes(table sample.Target) (forms []shardkey.Form) {
-	for _, of := range s.Tables.NamedTargets(table) {
-		p := s.policyOf(of)
-		if form, err := parseSuffix(p.Suffix); p.Suffix != "" && err == nil {
-			forms = append(forms, form)
-		}
-	}
-	return forms
 }
 
 // hiding returns the policy as keypolicy takes it.
