@@ -3,13 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/generate"
+	"github.com/keyheat/keyheat/sample/awssdk"
 	"github.com/keyheat/keyheat/sample/format"
 	"github.com/keyheat/keyheat/sample/kafkasink"
 )
@@ -20,20 +20,21 @@ type generated struct {
 	start        string
 	hot, rolling []string
 
-	out, topic, format string
-	brokers            []string
-	realTime           bool
+	topic, format string
+	brokers       []string
+	realTime      bool
 }
 
 func generateCommand() *cobra.Command {
 	g := generated{traffic: generate.Default(time.Time{}, time.Minute)}
 	c := &cobra.Command{
 		Use:   "generate",
-		Short: "Generate seeded traffic into a file or Kafka",
+		Short: "Generate seeded traffic, as NDJSON or into Kafka",
 		Long: "Writes samples of synthetic DynamoDB traffic: hot keys among many keys under a Zipf law.\n" +
+			"They go to standard output, or into Kafka.\n" +
 			"Equal flags with an equal --start give equal samples, byte for byte. Delivery to Kafka\n" +
 			"is at least once.",
-		Example: "  collector generate --duration 10m --out samples.ndjson.zst\n" +
+		Example: "  collector generate --duration 10m > samples.ndjson\n" +
 			"  collector generate --brokers localhost:9092 --topic samples --pace --hot orders:OPEN:wcu=4000,after=10s,for=30s",
 		Args: cobra.NoArgs,
 	}
@@ -44,8 +45,7 @@ func generateCommand() *cobra.Command {
 
 func (g *generated) addFlags(c *cobra.Command) {
 	f, t := c.Flags(), &g.traffic
-	f.StringVar(&g.out, "out", generate.Stdout, "the `file` to write NDJSON to; .gz and .zst are compressed")
-	f.StringSliceVar(&g.brokers, "brokers", nil, "host:port of Kafka's brokers, instead of a file")
+	f.StringSliceVar(&g.brokers, "brokers", nil, "host:port of Kafka's brokers, instead of standard output")
 	f.StringVar(&g.topic, "topic", "", "the Kafka topic; it must exist")
 	f.StringVar(&g.format, "format", string(format.Keyheat), "the format of messages: keyheat, with one sample each, or keyheat-protobuf, with many")
 	f.BoolVar(&g.realTime, "pace", false, "generate in real time instead of as fast as possible")
@@ -60,7 +60,6 @@ func (g *generated) addFlags(c *cobra.Command) {
 	f.StringArrayVar(&g.hot, "hot", nil, "a hot key as `TABLE[/INDEX]:KEY:LOAD`, with a load such as wcu=N,rcu=N,after=D,for=D; replaces the default ones")
 	f.StringArrayVar(&g.rolling, "rolling", nil, "a key named after today, or this hour, as `TABLE:wcu=N[,hourly]`; replaces the default one")
 	c.MarkFlagsRequiredTogether("brokers", "topic")
-	c.MarkFlagsMutuallyExclusive("out", "brokers")
 }
 
 func (g *generated) run(c *cobra.Command) (err error) {
@@ -71,11 +70,19 @@ func (g *generated) run(c *cobra.Command) (err error) {
 	if err != nil {
 		return cli.Wrong(err)
 	}
-	to, err := g.open(c.OutOrStdout())
-	if err != nil {
-		return cli.Wrong(err)
+	var to generate.Sink
+	switch f := format.Format(g.format); {
+	case f != format.Keyheat && f != format.Protobuf:
+		return cli.Wrong(fmt.Errorf("--format %q: give %s or %s", g.format, format.Keyheat, format.Protobuf))
+	case len(g.brokers) > 0:
+		topic := kafkasink.New(kafkasink.Options{Brokers: g.brokers, Topic: g.topic, Protobuf: f == format.Protobuf})
+		defer func() { err = errors.Join(err, topic.Close()) }()
+		to = topic
+	case f == format.Protobuf:
+		return cli.Wrong(fmt.Errorf("--format %s is for Kafka: give --brokers and --topic", format.Protobuf))
+	default:
+		to = awssdk.WriterSink(c.OutOrStdout())
 	}
-	defer func() { err = errors.Join(err, to.Close()) }()
 	if _, err := generate.Copy(c.Context(), records, to, g.realTime); err != nil {
 		return fmt.Errorf("generate: %w", err)
 	}
@@ -110,17 +117,4 @@ func (g *generated) complete(c *cobra.Command) error {
 		g.traffic.Hot = append(g.traffic.Hot, key)
 	}
 	return nil
-}
-
-func (g *generated) open(stdout io.Writer) (generate.Sink, error) {
-	f := format.Format(g.format)
-	switch {
-	case f != format.Keyheat && f != format.Protobuf:
-		return nil, fmt.Errorf("--format %q: give %s or %s", g.format, format.Keyheat, format.Protobuf)
-	case len(g.brokers) > 0:
-		return kafkasink.New(kafkasink.Options{Brokers: g.brokers, Topic: g.topic, Protobuf: f == format.Protobuf}), nil
-	case f == format.Protobuf:
-		return nil, fmt.Errorf("--format %s is for Kafka: give --brokers and --topic", format.Protobuf)
-	}
-	return generate.CreateFile(g.out, stdout)
 }

@@ -24,7 +24,7 @@ func demoCommand() *cobra.Command {
 	options := demo.Options{}
 	logs := cli.Log{Level: slog.LevelWarn, Format: "text"}
 	c.Flags().StringVar(&options.Listen, "listen", demo.DefaultListen, "host:port of the pages")
-	c.Flags().StringVar(&options.Database, "db", "", "an SQLite `file` to keep; a temporary one when empty")
+	c.Flags().StringVar(&options.Database, "db", "", "a new SQLite `file` to keep; a temporary one when empty")
 	c.Flags().DurationVar(&options.Backlog, "backlog", demo.DefaultBacklog, "how much past traffic to begin with")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		options.Out, options.Logger = c.OutOrStdout(), logs.Logger(c.ErrOrStderr())

@@ -41,7 +41,7 @@ const (
 type Options struct {
 	// Listen is where the pages are served; DefaultListen when empty.
 	Listen string
-	// Database is an SQLite file to keep; a temporary one when empty.
+	// Database is a new SQLite file to keep; a temporary one when empty.
 	Database string
 	// Backlog is how much past traffic is there at the start, so that there is
 	// something to see at once; DefaultBacklog when 0.
@@ -94,6 +94,9 @@ func Run(ctx context.Context, o Options) (err error) {
 // database returns the store's path, and a function that removes it afterwards.
 func database(path string) (file string, remove func() error, err error) {
 	if path != "" {
+		if _, err := os.Stat(path); err == nil {
+			return "", nil, fmt.Errorf("the file %s exists: the demo begins with a new database, so name another file", path)
+		}
 		return path, func() error { return nil }, nil
 	}
 	dir, err := os.MkdirTemp("", "keyheat-demo-")

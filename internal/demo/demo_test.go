@@ -196,7 +196,9 @@ func TestTheStory(t *testing.T) {
 	}
 }
 
-func TestAKeptDatabaseIsReadOn(t *testing.T) {
+// TestAKeptDatabase has the story in it when the demo has stopped. Another demo begins with a
+// database of its own.
+func TestAKeptDatabase(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "demo.db")
 	began := time.Now()
@@ -209,27 +211,26 @@ func TestAKeptDatabaseIsReadOn(t *testing.T) {
 	}
 	get(t, address+"/-/ready")
 	await(t, "orders go to shards", func() bool { return strings.Contains(get(t, address+"/demo"), "Fullest shard") })
-	stop()
-	address, stop = show(t, options)
-	await(t, "the story goes on", func() bool { return scene(t, address) == "Shards" })
-	if events := inbox(t, address); len(events) != 1 {
-		t.Errorf("the inbox has %q", events)
-	}
 	for _, path := range []string{"/", "/tables", "/demo/story.css"} {
 		get(t, address+path)
 	}
-	if metrics := get(t, address+"/metrics"); !strings.Contains(metrics, "keyheat_report_leader 1") {
-		t.Error("the judge's metrics are missing")
+	for _, want := range []string{"keyheat_report_leader 1", "keyheat_collect_partitions 1"} {
+		if !strings.Contains(get(t, address+"/metrics"), want) {
+			t.Errorf("the metrics lack %s", want)
+		}
 	}
-	await(t, "the claim", func() bool { return strings.Contains(get(t, address+"/metrics"), "keyheat_collect_partitions 1") })
 	stop()
 	s, err := store.Open(t.Context(), "sqlite:"+path, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	positions, err := s.Positions(t.Context(), "")
-	if err != nil || len(positions) != 1 || positions[0].Epoch != 2 || !strings.Contains(positions[0].Mark, `"base":"merchant#4711"`) {
-		t.Errorf("positions %+v, %v; want one, claimed twice, with the plan", positions, err)
+	heads, err := s.IncidentHeads(t.Context(), store.HeadQuery{Limit: 10})
+	if err != nil || len(heads) != 1 || heads[0].Key != "merchant#4711" {
+		t.Errorf("incidents %+v, %v", heads, err)
+	}
+	options.Out, options.Logger = io.Discard, slog.New(slog.DiscardHandler)
+	if err := demo.Run(t.Context(), options); err == nil || !strings.Contains(err.Error(), "name another file") {
+		t.Errorf("the same database again: %v", err)
 	}
 }

@@ -5,9 +5,11 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -48,7 +50,7 @@ type inbox struct {
 
 type arrived struct {
 	*notify.Notice
-	// Body is the request's body, to read; empty before this start of the demo.
+	// Body is the request's body, indented.
 	Body string
 }
 
@@ -87,25 +89,15 @@ func (in *inbox) Close() error { return in.listener.Close() }
 
 func (in *inbox) receive(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxNotification))
-	if err == nil {
-		err = in.add(body)
-	}
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-	}
-}
-
-func (in *inbox) add(body []byte) error {
 	var message receiver.Message
-	if err := json.Unmarshal(body, &message); err != nil {
-		return err
-	}
 	var indented bytes.Buffer
-	_ = json.Indent(&indented, body, "", "  ") // of JSON, as seen above
+	if err := errors.Join(err, json.Unmarshal(body, &message), json.Indent(&indented, body, "", "  ")); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.bodies[message.ID] = indented.String()
-	return nil
 }
 
 // notices returns the notices that were delivered, the newest first.
@@ -114,21 +106,17 @@ func (in *inbox) notices(ctx context.Context) (all []arrived, err error) {
 	if err != nil {
 		return nil, err
 	}
+	in.mu.Lock()
+	bodies := maps.Clone(in.bodies)
+	in.mu.Unlock()
 	for _, n := range delivered {
 		named, err := in.store.FindingsByFingerprint(ctx, notify.ListNamed(&n))
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, arrived{notify.NewNotice(n, in.pages, named), in.body(n.ID)})
+		all = append(all, arrived{notify.NewNotice(n, in.pages, named), bodies[n.ID]})
 	}
 	return all, nil
-}
-
-// body returns a notification's body as it arrived; empty if another process took it.
-func (in *inbox) body(id string) string {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	return in.bodies[id]
 }
 
 // firstNotice returns the first notice of an event of a finding's incident after a time, among

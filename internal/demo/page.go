@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
@@ -90,7 +91,8 @@ func (s *story) page(ctx context.Context, _ *http.Request) (any, error) {
 		v.Resolves = resolves(h.plan.ViewsEnd)
 	}
 	if n := h.plan.Shards; n != nil {
-		v.FirstShard, v.LastShard = shardName(n, 0), shardName(n, n.Shards-1)
+		v.FirstShard, _ = h.plan.sharding.Name(merchantKey, 0)
+		v.LastShard, _ = h.plan.sharding.Name(merchantKey, n.Shards-1)
 	}
 	for i := range v.Scenes {
 		if v.Scenes[i].Now {
@@ -104,7 +106,9 @@ func (s *story) page(ctx context.Context, _ *http.Request) (any, error) {
 	if h.ofProduct() {
 		key, write = productKey, false
 	}
-	v.Load = newLoad(key, write, s.traffic.seconds(key))
+	var seconds []keySecond
+	s.traffic.inspect(func(s *simulation, _ *plan, _ time.Time) { seconds = s.Seconds(key) })
+	v.Load = newLoad(key, write, seconds)
 	v.Links = h.links()
 	if h.imported != nil && h.imported.State == detect.Resolved {
 		v.Healed = importFinding
@@ -130,19 +134,6 @@ func (h *happened) links() []link {
 	return all
 }
 
-// shardName returns the name of one of a step's shards.
-func shardName(n *detect.ShardNames, shard int) string {
-	s, err := n.Sharding()
-	if err != nil {
-		return wording.Printable(n.Base)
-	}
-	name, err := s.Name(string(n.Base), shard)
-	if err != nil {
-		return wording.Printable(n.Base)
-	}
-	return wording.Printable(name)
-}
-
 // load is the load on a key's partitions, as a picture.
 type load struct {
 	Key, Unit string
@@ -153,44 +144,22 @@ type load struct {
 	Asked, Served, Fullest, Refused, Failed string
 	// Sharded reports that the key has been stored under several names.
 	Sharded bool
-	Bars    []bar
-	// LimitAt is where the limit is in the picture.
-	LimitAt int
-	Width   int
-	Height  int
+	// Seconds are the last minute. The picture is so many units high that the limit is in its
+	// middle.
+	Seconds      []keySecond
+	Middle, High sample.Milli
 }
 
-// bar is one second: the requested load, the served part, and the fullest partition's
-// part; heights, and where they begin.
-type bar struct{ X, Asked, AskedAt, Served, ServedAt, Fullest, FullestAt int }
-
-const (
-	barWidth     = 10
-	loadHeight   = 120
-	loadLimit    = 60 // the height of what one partition serves
-	unitsWritten = "WCU"
-	unitsRead    = "RCU"
-)
-
 func newLoad(key string, write bool, seconds []keySecond) load {
-	limit, unit := detect.PartitionRead, unitsRead
+	limit, unit := detect.PartitionRead, "RCU"
 	if write {
-		limit, unit = detect.PartitionWrite, unitsWritten
+		limit, unit = detect.PartitionWrite, "WCU"
 	}
-	l := load{Key: key, Unit: unit, Limit: units(limit), LimitAt: loadHeight - loadLimit, Width: barWidth * secondsKept, Height: loadHeight}
-	for i, s := range seconds {
-		height := func(of sample.Milli) int { return min(loadHeight, int(of*loadLimit/limit)) }
-		asked, served, fullest := height(s.Asked), height(s.Served), height(s.Fullest)
-		l.Bars = append(l.Bars, bar{
-			X: i * barWidth, Asked: asked, AskedAt: loadHeight - asked, Served: served, ServedAt: loadHeight - served,
-			Fullest: fullest, FullestAt: loadHeight - fullest,
-		})
+	l := load{Key: key, Unit: unit, Limit: units(limit), Seconds: seconds, Middle: limit, High: 2 * limit}
+	for _, s := range seconds {
 		l.Sharded = l.Sharded || s.Fullest < s.Served
-	}
-	if len(seconds) > 0 {
-		last := seconds[len(seconds)-1]
-		l.Asked, l.Served, l.Fullest = units(last.Asked), units(last.Served), units(last.Fullest)
-		l.Refused, l.Failed = wording.Count(int64(last.Refused)), wording.Count(int64(last.Failed))
+		l.Asked, l.Served, l.Fullest = units(s.Asked), units(s.Served), units(s.Fullest)
+		l.Refused, l.Failed = wording.Count(int64(s.Refused)), wording.Count(int64(s.Failed))
 	}
 	return l
 }

@@ -1,11 +1,10 @@
 package demo
 
 import (
-	"cmp"
 	"math/rand/v2"
-	"slices"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/generate"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -25,13 +24,10 @@ const (
 // simulation is an application with three DynamoDB tables: its callers' requests, the
 // tables' partitions that serve and refuse them, and the callers' retries. Its output are
 // the records that package awssdk makes of such calls. It is not safe for concurrent use.
-//
-// The requests of a second follow from the seed, the second and the [plan], so that a
-// restarted demo continues. The partitions' usage is not kept.
 type simulation struct {
 	seed   uint64
 	tables map[string]*table
-	// next is the first second that nothing was asked for yet.
+	// next is the first second that nothing was requested for yet.
 	next int64
 	// draw is of the pauses between attempts.
 	draw    *rand.Rand
@@ -54,27 +50,30 @@ func newSimulation(seed uint64, start time.Time, keys ...string) *simulation {
 
 // Advance returns the records of the calls that were made in the seconds before a time, and
 // that it has not returned yet.
-func (s *simulation) Advance(at time.Time, p *plan) (records []sample.Record) {
+func (s *simulation) Advance(at time.Time, p *plan) (records []sample.Record, err error) {
 	for ; s.next < at.Unix(); s.next++ {
-		requests := s.requests(s.next, p)
-		slices.SortStableFunc(requests, func(a, b request) int { return cmp.Compare(a.at, b.at) })
-		for i := range requests {
-			records = s.call(records, &requests[i])
+		requests, err := generate.Records(p.traffic(s.seed, s.next))
+		if err != nil {
+			return nil, err
+		}
+		for r := range requests {
+			key := r.PK.Text
+			r.PK = sample.KeyString(p.storedKey(key, r.SK.Text, s.next))
+			records = s.call(records, key, &r)
 		}
 	}
-	return records
+	return records, nil
 }
 
 // call appends the records of a call as package awssdk writes them: one for each attempt, with
 // the time of the call, and without units where another attempt follows, since demand is
-// counted once.
-func (s *simulation) call(records []sample.Record, asked *request) []sample.Record {
-	s.watch(asked.key, asked.at, func(w *keySecond) { w.Asked += asked.RCU + asked.WCU })
-	at := asked.at
+// counted once. key is the partition key that the application thinks of.
+func (s *simulation) call(records []sample.Record, key string, asked *sample.Record) []sample.Record {
+	s.watch(key, asked.Time, func(w *keySecond) { w.Asked += asked.RCU + asked.WCU })
+	at := asked.Time
 	for attempt := int64(1); ; attempt++ {
 		served := s.tables[asked.Table].locate(asked.PK.Text).serve(at, asked.RCU, asked.WCU)
-		r := asked.Record
-		r.Time = asked.at
+		r := *asked
 		if !served {
 			r.Throttle = readReason
 			if asked.WCU > 0 {
@@ -83,11 +82,11 @@ func (s *simulation) call(records []sample.Record, asked *request) []sample.Reco
 		}
 		isLast := served || attempt == maxAttempts
 		if isLast {
-			r.Attempts, r.Waited, r.Failed = attempt, float64(at-asked.at), !served
+			r.Attempts, r.Waited, r.Failed = attempt, float64(at-asked.Time), !served
 		} else {
 			r.RCU, r.WCU, r.Bytes = 0, 0, 0
 		}
-		s.watch(asked.key, at, func(w *keySecond) { w.count(&r, served) })
+		s.watch(key, at, func(w *keySecond) { w.count(&r, served) })
 		if records = append(records, r); isLast {
 			return records
 		}

@@ -16,11 +16,20 @@ var start = time.Date(2026, 11, 22, 15, 0, 0, 0, time.UTC)
 // after returns a time so many seconds after start.
 func after(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
 
+func advance(t *testing.T, s *simulation, at time.Time, p *plan) []sample.Record {
+	t.Helper()
+	records, err := s.Advance(at, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return records
+}
+
 // run returns the records of so many seconds, and checks what holds of any.
 func run(t *testing.T, s *simulation, seconds int, p *plan) (all []sample.Record) {
 	t.Helper()
 	for i := range seconds {
-		records := s.Advance(after(i+1), p)
+		records := advance(t, s, after(i+1), p)
 		for _, r := range records {
 			if reason := r.Check(); reason != "" || r.Time < after(i).UnixMilli() || r.Time >= after(i+1).UnixMilli() {
 				t.Fatalf("%+v in second %d is %q", r, i, reason)
@@ -64,7 +73,7 @@ func TestEachCallIsDemandOnce(t *testing.T) {
 	}
 	var asked sample.Milli
 	refused, lost := 0, 0
-	for _, second := range s.Seconds(merchantKey, after(15)) {
+	for _, second := range s.Seconds(merchantKey) {
 		if of := bySecond[second.At.Unix()]; of != second.Asked {
 			t.Errorf("%s: %d are asked for, the records have %d", second.At, second.Asked, of)
 		}
@@ -82,7 +91,7 @@ func TestEachCallIsDemandOnce(t *testing.T) {
 	if longest := float64((firstPause + 2*firstPause + 4*firstPause).Milliseconds()); waited <= float64(firstPause.Milliseconds()) || waited > longest {
 		t.Errorf("the longest wait is %v ms, of at most %v", waited, longest)
 	}
-	if at := s.RefusedAt(merchantKey); at.Before(start) || at.After(after(5)) {
+	if at := s.watched[merchantKey].refused; at.Before(start) || at.After(after(5)) {
 		t.Errorf("the first is refused at %s", at)
 	}
 }
@@ -97,7 +106,7 @@ func TestCalmIsCalm(t *testing.T) {
 		second int64
 	}
 	loads := make(map[at]float64)
-	for _, r := range newSimulation(1, start).Advance(after(45), &plan{}) {
+	for _, r := range advance(t, newSimulation(1, start), after(45), &plan{}) {
 		if r.Throttle != "" {
 			t.Fatalf("%+v is refused", r)
 		}
@@ -119,9 +128,12 @@ func TestShardsServeTheCampaign(t *testing.T) {
 	}
 	for shards := 2; shards <= 4; shards++ {
 		s := newSimulation(1, start, merchantKey)
-		p := &plan{Campaign: start, Sharded: after(10), Shards: &detect.ShardNames{Base: merchantKey, Shards: shards, Before: "#SHARD_"}}
+		p := &plan{Campaign: start}
+		if err := p.shard(after(10), &detect.ShardNames{Base: merchantKey, Shards: shards, Before: "#SHARD_"}); err != nil {
+			t.Fatal(err)
+		}
 		run(t, s, 20, p)
-		for _, second := range s.Seconds(merchantKey, after(20)) {
+		for _, second := range s.Seconds(merchantKey) {
 			even := second.Served / sample.Milli(shards)
 			switch over := second.At.After(after(11)); {
 			case over && (second.Refused > 0 || second.Fullest > even*13/10):
@@ -142,7 +154,7 @@ func TestOneItemIsRefused(t *testing.T) {
 			t.Fatalf("%+v is refused", r)
 		}
 	}
-	for _, second := range s.Seconds(productKey, after(30)) {
+	for _, second := range s.Seconds(productKey) {
 		age := int(second.At.Sub(start).Seconds())
 		if full := age >= 10 && age < 20; full && (second.Refused == 0 || math.Abs(float64(second.Served-3000*unit)) > 160*float64(unit)) {
 			t.Errorf("second %d: %+v", age, second)
@@ -163,8 +175,8 @@ func TestHalfOfTheReadsIsWithinTheLimit(t *testing.T) {
 	for hour := range 24 {
 		from := start.Add(time.Duration(hour) * time.Hour)
 		s := newSimulation(uint64(hour), from, productKey)
-		s.Advance(from.Add(secondsKept*time.Second), &plan{Views: from})
-		for _, second := range s.Seconds(productKey, from.Add(secondsKept*time.Second)) {
+		advance(t, s, from.Add(secondsKept*time.Second), &plan{Views: from})
+		for _, second := range s.Seconds(productKey) {
 			if room := detect.ShareOf(detect.PartitionRead, detect.DefaultWarning); second.Asked/2 > room {
 				t.Errorf("%s: half of %d is above %d", second.At, second.Asked, room)
 			}
@@ -183,8 +195,8 @@ func TestTheSameSeedIsTheSameTraffic(t *testing.T) {
 		t.Error("another seed gives the same records")
 	}
 	asked := func(s *simulation) string {
-		s.Advance(after(10), p)
-		return fmt.Sprint(s.Seconds(merchantKey, after(10))[secondsKept-3].Asked)
+		advance(t, s, after(10), p)
+		return fmt.Sprint(s.Seconds(merchantKey)[secondsKept-3].Asked)
 	}
 	if one, two := asked(newSimulation(1, start, merchantKey)), asked(newSimulation(1, after(6), merchantKey)); one != two {
 		t.Errorf("%s is asked for, and %s of an application made anew", one, two)
@@ -196,10 +208,13 @@ func TestTheSameSeedIsTheSameTraffic(t *testing.T) {
 func TestAPlanChangesWhatIsMadeNext(t *testing.T) {
 	t.Parallel()
 	told := time.Now().Add(-time.Hour).Truncate(time.Second)
-	traffic := &traffic{told: told}
-	traffic.decide(func(_ *plan, next time.Time) {
-		if want := told.Add(time.Second); !next.Equal(want) {
-			t.Errorf("it begins at %s, want %s", next, want)
+	traffic, inspected := &traffic{sim: newSimulation(1, told)}, false
+	traffic.inspect(func(_ *simulation, _ *plan, next time.Time) {
+		if inspected = true; !next.Equal(told) {
+			t.Errorf("it begins at %s, want %s", next, told)
 		}
 	})
+	if !inspected {
+		t.Error("the plan cannot be changed")
+	}
 }

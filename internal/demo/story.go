@@ -61,7 +61,7 @@ func (s *story) advance(ctx context.Context) error {
 		return err
 	}
 	next := h.now.Truncate(time.Second).Add(time.Second) // the page announces what comes
-	s.traffic.decide(func(p *plan, _ time.Time) {
+	s.traffic.inspect(func(_ *simulation, p *plan, _ time.Time) {
 		if h.resolved != nil && p.Views.IsZero() {
 			p.Views = next.Add(breath)
 		}
@@ -80,8 +80,7 @@ type happened struct {
 	// campaign and product are the findings, imported the backlog's finding; nil without
 	// one.
 	campaign, product, imported *detect.Finding
-	// refusedAt is when the campaign's first request was refused; zero also where that was
-	// before the demo was started again.
+	// refused is when the campaign's first request was refused.
 	refused time.Time
 	// inbox is all notices, the newest first.
 	inbox []arrived
@@ -92,16 +91,14 @@ type happened struct {
 
 func (s *story) readEvents(ctx context.Context) (h happened, err error) {
 	h.now = s.traffic.now()
-	var begun bool
-	if h.plan, begun = s.traffic.currentPlan(); !begun {
-		return h, nil
-	}
+	s.traffic.inspect(func(s *simulation, p *plan, _ time.Time) {
+		h.plan, h.refused = *p, s.watched[merchantKey].refused
+	})
 	for of, into := range map[string]**detect.Finding{campaignFinding: &h.campaign, productFinding: &h.product, importFinding: &h.imported} {
 		if *into, err = s.finding(ctx, of); err != nil {
 			return h, err
 		}
 	}
-	h.refused = s.traffic.refusedAt(merchantKey)
 	h.inbox, err = s.inbox.notices(ctx)
 	h.page = firstNotice(h.inbox, campaignFinding, detect.EventFiring, h.plan.Campaign)
 	h.resolved = firstNotice(h.inbox, campaignFinding, detect.EventResolved, h.plan.Sharded)
@@ -140,7 +137,7 @@ func adviseShards(f *detect.Finding) *detect.ShardNames {
 }
 
 // shard has the application write the campaign's orders to the recommended shards from
-// the next second on. Where it does already, nothing changes.
+// the next second on.
 func (s *story) shard(ctx context.Context) error {
 	f, err := s.finding(ctx, campaignFinding)
 	if err != nil {
@@ -150,12 +147,8 @@ func (s *story) shard(ctx context.Context) error {
 	if names == nil {
 		return errNoShards
 	}
-	s.traffic.decide(func(p *plan, next time.Time) {
-		if p.Sharded.IsZero() {
-			p.Sharded, p.Shards = next, names
-		}
-	})
-	return nil
+	s.traffic.inspect(func(_ *simulation, p *plan, next time.Time) { err = p.shard(next, names) })
+	return err
 }
 
 // scene is one part of the story. The page has its text.
@@ -181,7 +174,7 @@ func (h *happened) scenes() []scene {
 			last = i
 		}
 	}
-	for i := range all { // one that is forgotten over a restart has been all the same
+	for i := range all { // one that is forgotten has been all the same
 		all[i].Begun = i <= last
 	}
 	all[last].Now = true

@@ -2,9 +2,7 @@ package demo
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
 	"sync"
 	"time"
@@ -14,9 +12,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// The demo's only partition. Its positions are event times in Unix
-// milliseconds, and its mark is the plan, so that a kept database is read on from where
-// it ended.
+// The demo's only partition. Its positions are event times in Unix milliseconds.
 const (
 	sourceName    = "demo"
 	partitionName = "0"
@@ -47,8 +43,6 @@ type traffic struct {
 	mu   sync.Mutex
 	sim  *simulation
 	plan plan
-	// told is the time up to which the calls were folded.
-	told time.Time
 }
 
 func (t *traffic) now() time.Time {
@@ -61,26 +55,20 @@ func (t *traffic) now() time.Time {
 // Run makes traffic until ctx ends.
 func (t *traffic) Run(ctx context.Context, sink source.Sink) error {
 	began := t.now()
-	start := began.Add(-t.backlog).Truncate(time.Second)
-	for ctx.Err() == nil {
+	start := began.Add(-t.backlog).Truncate(step)
+	t.plan.Campaign = began.Add(t.calm).Truncate(step)
+	if t.backlog >= importAfter+healing {
+		t.plan.Import = start.Add(importAfter)
+	}
+	for {
 		p, err := sink.Claim(ctx, source.Claim{Partition: partitionName, First: strconv.FormatInt(start.UnixMilli(), 10)})
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			return nil
+		}
 		if err != nil {
-			if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-				return nil
-			}
 			return err
 		}
-		at, err := strconv.ParseInt(p.Position(), 10, 64)
-		if err != nil {
-			return fmt.Errorf("the database was not written by this demo: position %q: %w", p.Position(), err)
-		}
-		if stored := time.UnixMilli(at); stored.After(start) {
-			start = stored
-		}
-		if err := t.begin(start, began, p.Mark()); err != nil {
-			return err
-		}
-		err = t.feed(ctx, p, start)
+		err = t.feed(ctx, p)
 		if ctx.Err() != nil {
 			// The collector still runs, and writes its pending samples.
 			ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
@@ -91,35 +79,24 @@ func (t *traffic) Run(ctx context.Context, sink source.Sink) error {
 			return err
 		}
 	}
-	return nil
 }
 
-// begin makes the application anew, with the plan that is stored with its position, and
-// skips the calls that were counted.
-func (t *traffic) begin(at, now time.Time, mark string) error {
+// feed folds each second when it is over, from the partition's position on: the application is
+// made anew there.
+func (t *traffic) feed(ctx context.Context, p source.Partition) error {
+	position, err := strconv.ParseInt(p.Position(), 10, 64)
+	if err != nil {
+		return err
+	}
+	at := time.UnixMilli(position)
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.plan = plan{Campaign: now.Add(t.calm).Truncate(time.Second)}
-	if t.backlog >= importAfter+healing {
-		t.plan.Import = at.Add(importAfter)
-	}
-	if mark != "" {
-		if err := json.Unmarshal([]byte(mark), &t.plan); err != nil {
-			return fmt.Errorf("the database was not written by this demo: its plan: %w", err)
-		}
-	}
-	t.sim, t.told = newSimulation(seed, at, merchantKey, productKey), at
-	t.sim.Advance(at, &t.plan)
-	return nil
-}
-
-// feed folds each second when it is over.
-func (t *traffic) feed(ctx context.Context, p source.Partition, at time.Time) error {
+	t.sim = newSimulation(seed, at, merchantKey, productKey)
+	t.mu.Unlock()
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	for {
 		for over := t.now(); over.Sub(at) >= step; {
-			at = at.Add(step).Truncate(step)
+			at = at.Add(step)
 			b, err := t.batch(at)
 			if err != nil {
 				return err
@@ -138,13 +115,11 @@ func (t *traffic) feed(ctx context.Context, p source.Partition, at time.Time) er
 }
 
 // batch returns the calls that were made before a time.
-func (t *traffic) batch(to time.Time) (source.Batch, error) {
+func (t *traffic) batch(to time.Time) (b source.Batch, err error) {
 	t.mu.Lock()
-	records := t.sim.Advance(to, &t.plan)
-	t.told = to
-	mark, err := json.Marshal(t.plan)
+	records, err := t.sim.Advance(to, &t.plan)
 	t.mu.Unlock()
-	b := source.Batch{Next: strconv.FormatInt(to.UnixMilli(), 10), Mark: string(mark), Messages: messages(records, to.UnixMilli()-1)}
+	b = source.Batch{Next: strconv.FormatInt(to.UnixMilli(), 10), Messages: messages(records, to.UnixMilli()-1)}
 	b.Time, b.Read = to.UnixMilli()-1, to.UnixMilli()
 	return b, err
 }
@@ -162,36 +137,12 @@ func messages(records []sample.Record, at int64) func(yield func(source.Message)
 	}
 }
 
-// decide changes the plan, from a second on that no call was made in yet.
-func (t *traffic) decide(change func(p *plan, next time.Time)) {
+// inspect calls f with the application and its plan, once there is one. f may change the plan
+// for the seconds from next on, in which no call was made yet.
+func (t *traffic) inspect(f func(s *simulation, p *plan, next time.Time)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	change(&t.plan, t.told.Truncate(time.Second).Add(time.Second))
-}
-
-// currentPlan returns the plan; false before the traffic has begun.
-func (t *traffic) currentPlan() (plan, bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.plan, t.sim != nil
-}
-
-// seconds returns the last seconds of a key; nil before the traffic has begun.
-func (t *traffic) seconds(key string) []keySecond {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.sim == nil {
-		return nil
+	if t.sim != nil {
+		f(t.sim, &t.plan, time.Unix(t.sim.next, 0))
 	}
-	return t.sim.Seconds(key, t.told)
-}
-
-// refusedAt returns when the first attempt for a key was refused; zero before.
-func (t *traffic) refusedAt(key string) time.Time {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.sim == nil {
-		return time.Time{}
-	}
-	return t.sim.RefusedAt(key)
 }

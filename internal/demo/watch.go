@@ -61,14 +61,11 @@ func (s *simulation) watch(key string, at int64, count func(*keySecond)) {
 	}
 }
 
-// RefusedAt returns when the first attempt for a watched key was refused; zero before.
-func (s *simulation) RefusedAt(key string) time.Time { return s.watched[key].refused }
-
-// Seconds returns the seconds of a watched key that are over at a time, the last
-// secondsKept of them; seconds without a request are zero.
-func (s *simulation) Seconds(key string, at time.Time) []keySecond {
+// Seconds returns the last secondsKept seconds of a watched key; seconds without a request are
+// zero.
+func (s *simulation) Seconds(key string) []keySecond {
 	all := make([]keySecond, secondsKept)
-	first := at.Unix() - secondsKept
+	first := s.next - secondsKept
 	for i := range all {
 		all[i].At = time.Unix(first+int64(i), 0)
 		if known := s.watched[key].seconds[first+int64(i)]; known != nil {

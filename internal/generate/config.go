@@ -1,8 +1,8 @@
 // Package generate makes synthetic DynamoDB traffic as samples, in the order
 // of event time: many keys under a Zipf law, and in them, planted, the
 // hot keys that Keyheat is to find. It serves load tests, and users who want to
-// see a finding before they connect real traffic. A [Sink] takes the samples: a file or a
-// Kafka topic, as fast as possible or in real time.
+// see a finding before they connect real traffic. [Copy] writes the samples to a [Sink], as fast
+// as possible or in real time.
 //
 // All of it follows from a Config: the same Config gives the same records,
 // byte for byte. (Between processor architectures the Zipf law may round
@@ -31,6 +31,9 @@ type Config struct {
 	Background Background
 	// Hot are keys with a load of their own.
 	Hot []HotKey
+	// Callers are the services that send the requests, each as often as it is in the list;
+	// none without one.
+	Callers []string
 }
 
 // Background is many keys, the i-th most frequent of them having a share
@@ -38,6 +41,8 @@ type Config struct {
 type Background struct {
 	// Tables share the requests evenly.
 	Tables []string
+	// Names begin the keys of each table: merchant makes merchant#1. The default is id.
+	Names []string
 	// Requests is how many requests are made in each second, over all tables.
 	Requests int64
 	// Keys is how many keys each table has, up to MaxKeys.
@@ -60,6 +65,12 @@ type HotKey struct {
 	// UpdateItem of one unit, each read a Query of one: strongly consistent, or,
 	// on an Index, eventually.
 	WCU, RCU int64
+	// Rising makes each write one of a new item, whose sort key rises with time. So does a
+	// Layout.
+	Rising bool
+	// Item, if set, is the sort key of an item of so many Bytes: each read is a GetItem of it.
+	Item  string
+	Bytes int64
 	// After is when the load begins, from Start. For is how long it lasts, 0
 	// until the end.
 	After, For time.Duration
@@ -122,10 +133,6 @@ func (b *Background) validate() error {
 		return errors.New("no tables: name at least one, or make 0 requests a second")
 	case b.Keys < 1 || b.Keys > maxKeys:
 		return fmt.Errorf("%d keys a table: give 1 to %d", b.Keys, maxKeys)
-	case !(b.Exponent >= 0 && b.Exponent <= 10):
-		return fmt.Errorf("the Zipf exponent is %g: give 0 to 10, about 1 for real traffic", b.Exponent)
-	case !(b.Reads >= 0 && b.Reads <= 1):
-		return fmt.Errorf("the share of reads is %g: give 0 to 1", b.Reads)
 	}
 	for _, table := range b.Tables {
 		if err := checkTable(table); err != nil {

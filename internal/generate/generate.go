@@ -23,7 +23,7 @@ func Records(c Config) (iter.Seq[sample.Record], error) {
 			if s == nil {
 				return
 			}
-			r, sampled := s.next(c.Rate)
+			r, sampled := s.next(&c)
 			if sampled && !yield(r) {
 				return
 			}
@@ -49,11 +49,14 @@ func (s *stream) nextMilli() int64 {
 	return s.from + seconds*int64(time.Second) + rest*int64(time.Second)/s.perSecond
 }
 
-func (s *stream) next(rate float64) (r sample.Record, sampled bool) {
-	r = sample.Record{Time: s.nextMilli() / int64(time.Millisecond), Rate: rate, N: 1}
+func (s *stream) next(c *Config) (r sample.Record, sampled bool) {
+	r = sample.Record{Time: s.nextMilli() / int64(time.Millisecond), Rate: c.Rate, N: 1}
 	s.made++
 	s.fill(s.draw, &r)
-	return r, rate == 1 || s.draw.Float64() < rate
+	if len(c.Callers) > 0 {
+		r.Caller = c.Callers[s.draw.IntN(len(c.Callers))]
+	}
+	return r, c.Rate == 1 || s.draw.Float64() < c.Rate
 }
 
 // earliest returns the stream with the next request, the first of several at the same
@@ -83,7 +86,7 @@ func (c *Config) streams() []*stream {
 	add(c.Background.Requests, 0, 0, c.Background.fill())
 	for _, h := range c.Hot {
 		add(h.WCU, h.After, h.For, h.write)
-		add(h.RCU, h.After, h.For, h.read)
+		add(1000*h.RCU/int64(h.readCost()), h.After, h.For, h.read)
 	}
 	return slices.DeleteFunc(all, func(s *stream) bool { return s.perSecond == 0 })
 }
@@ -96,8 +99,12 @@ func (b Background) fill() func(*rand.Rand, *sample.Record) {
 	}
 	law := newZipf(b.Keys, b.Exponent)
 	return func(draw *rand.Rand, r *sample.Record) {
-		r.Table = b.Tables[draw.IntN(len(b.Tables))]
-		r.PK = sample.KeyString("id#" + strconv.Itoa(law.rank(draw)))
+		table, name := draw.IntN(len(b.Tables)), "id"
+		if table < len(b.Names) {
+			name = b.Names[table]
+		}
+		r.Table = b.Tables[table]
+		r.PK = sample.KeyString(name + "#" + strconv.Itoa(law.rank(draw)))
 		r.SK = sample.KeyString("item#" + strconv.Itoa(draw.IntN(20)))
 		switch reads := draw.Float64() < b.Reads; {
 		case !reads:
@@ -114,18 +121,28 @@ func (b Background) fill() func(*rand.Rand, *sample.Record) {
 func (h HotKey) write(draw *rand.Rand, r *sample.Record) {
 	h.name(r)
 	r.Op, r.WCU = sample.UpdateItem, 1000
-	if h.Layout != "" {
-		r.SK = sample.KeyString(time.UnixMilli(r.Time).UTC().Format(time.RFC3339Nano)) // it only ever rises
-		return
-	}
 	r.SK = sample.KeyString("item#" + strconv.Itoa(draw.IntN(100)))
+	if h.Rising || h.Layout != "" {
+		r.SK = sample.KeyString(time.UnixMilli(r.Time).UTC().Format("2006-01-02T15:04:05.000Z#") + strconv.Itoa(draw.IntN(100)))
+	}
+}
+
+// readCost returns the units of one read.
+func (h HotKey) readCost() sample.Milli {
+	if h.Item == "" {
+		return 1000
+	}
+	return sample.ReadUnits(h.Bytes, sample.Strong)
 }
 
 func (h HotKey) read(_ *rand.Rand, r *sample.Record) {
 	h.name(r)
-	r.Op, r.RCU = sample.Query, 1000
+	r.Op, r.RCU = sample.Query, h.readCost()
 	if h.Index == "" { // an index of its own partitions reads eventually only
 		r.Read = sample.Strong
+	}
+	if h.Item != "" {
+		r.Op, r.SK, r.Bytes = sample.GetItem, sample.KeyString(h.Item), h.Bytes
 	}
 }
 

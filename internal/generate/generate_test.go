@@ -98,6 +98,43 @@ func TestRollingKeysRoll(t *testing.T) {
 	}
 }
 
+// TestOneItemIsReadWhole: the planted units are of reads that cost several.
+func TestOneItemIsReadWhole(t *testing.T) {
+	t.Parallel()
+	c := generate.Config{
+		Start: start, Duration: 2 * time.Second, Rate: 1, Callers: []string{"web", "app"},
+		Hot: []generate.HotKey{
+			{Table: "catalog", PK: "product#1", Item: "page", Bytes: 20_000, RCU: 4000},
+			{Table: "orders", PK: "merchant#1", Rising: true, WCU: 1600},
+		},
+	}
+	for at, l := range run(t, c) {
+		want := load{write: 1_600_000, records: 1600}
+		if at.table == "catalog" {
+			want = load{read: 4_000_000, records: 800}
+		}
+		if l != want {
+			t.Errorf("%+v: %+v, want %+v", at, l, want)
+		}
+	}
+	records, err := generate.Records(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := sample.Key{}
+	for r := range records {
+		if r.Caller != "web" && r.Caller != "app" || r.Table == "catalog" && (r.Op != sample.GetItem || r.SK.Text != "page") {
+			t.Fatalf("%+v", r)
+		}
+		if r.Table == "orders" {
+			if at, before := r.SK.Text[:len("2026-11-20T23:59:57.500Z")], last.Text; before > at+"#99" {
+				t.Fatalf("the sort key %s comes after %s", r.SK.Text, before)
+			}
+			last = r.SK
+		}
+	}
+}
+
 // TestSamplingIsFair holds the sampled estimate of each plant to five standard
 // deviations of a Bernoulli sample, and the count of samples likewise.
 func TestSamplingIsFair(t *testing.T) {
@@ -205,8 +242,6 @@ func TestConfigIsChecked(t *testing.T) {
 		"background: no tables":     func(c *generate.Config) { c.Background.Tables = nil },
 		"background: no table: ":    func(c *generate.Config) { c.Background.Tables = []string{""} },
 		"0 keys a table":            func(c *generate.Config) { c.Background.Keys = 0 },
-		"Zipf exponent is -1":       func(c *generate.Config) { c.Background.Exponent = -1 },
-		"share of reads is 2":       func(c *generate.Config) { c.Background.Reads = 2 },
 		"-5 requests a second":      func(c *generate.Config) { c.Background.Requests = -5 },
 		"hot key 1: no pk":          func(c *generate.Config) { c.Hot[0].PK = "" },
 		"hot key 2: no load":        func(c *generate.Config) { c.Hot[1].RCU = 0 },

@@ -8,13 +8,11 @@ import (
 
 	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sample/awssdk"
 )
 
-// Sink takes samples: a file, or a topic as [kafkasink.Sink] fills it.
+// Sink takes samples.
 type Sink interface {
-	awssdk.Sink
-	Close() error
+	Write(ctx context.Context, records []sample.Record) error
 }
 
 // tick is how much event time is written at once in real time: short against

@@ -1,21 +1,15 @@
 package generate_test
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
-	"io"
 	"iter"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -45,33 +39,6 @@ func some(n int, step time.Duration) iter.Seq[sample.Record] {
 	}
 }
 
-func TestFilesAreCompressedByTheirName(t *testing.T) {
-	t.Parallel()
-	unpack := map[string]func(io.Reader) (io.Reader, error){
-		"plain.ndjson": func(r io.Reader) (io.Reader, error) { return r, nil },
-		"a.ndjson.gz":  func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
-		"a.ndjson.zst": func(r io.Reader) (io.Reader, error) { return zstd.NewReader(r) },
-	}
-	for name, open := range unpack {
-		path := filepath.Join(t.TempDir(), name)
-		f, err := generate.CreateFile(path, nil)
-		check(t, err)
-		n, err := generate.Copy(t.Context(), some(2000, time.Millisecond), f, false)
-		check(t, errors.Join(err, f.Close()))
-		packed, err := os.ReadFile(path)
-		check(t, err)
-		r, err := open(bytes.NewReader(packed))
-		check(t, err)
-		text, err := io.ReadAll(r)
-		check(t, err)
-		var kept recorder
-		keyheatjson.NewDecoder().Decode(text, 0, &kept)
-		if n != 2000 || kept.good != 2000 || kept.units != 2000*2001/2*1000 {
-			t.Errorf("%s: wrote %d, read %+v", name, n, kept)
-		}
-	}
-}
-
 // recorder sums what a decoder hands out.
 type recorder struct {
 	good  int
@@ -85,21 +52,6 @@ func check(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-func TestStdoutStaysOpenAndAFileMayNotBeMade(t *testing.T) {
-	t.Parallel()
-	var out bytes.Buffer
-	f, err := generate.CreateFile(generate.Stdout, &out)
-	check(t, err)
-	_, err = generate.Copy(t.Context(), some(1, 0), f, false)
-	check(t, errors.Join(err, f.Close()))
-	if want := `{"ts":1795251600000,"table":"orders","pk":"k0","op":"UpdateItem"`; !strings.HasPrefix(out.String(), want) {
-		t.Errorf("got %s", out.String())
-	}
-	if _, err := generate.CreateFile(filepath.Join(t.TempDir(), "none", "x"), nil); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a file in no folder: %v", err)
 	}
 }
 
