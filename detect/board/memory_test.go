@@ -15,7 +15,7 @@ import (
 // TestMemoryOfASmallTable: a table without a hot key takes what its last quarter of an
 // hour needs, second by second.
 func TestMemoryOfASmallTable(t *testing.T) {
-	const tables, seconds, most = 100, detect.Horizon + 300, 10 << 10
+	const tables, seconds, most = 100, detect.Horizon + 300, 28 << 10
 	before := liveBytes()
 	b := board.New(board.Options{})
 	for second := range int64(seconds) {

@@ -40,8 +40,7 @@ type sum struct {
 	last    int64 // the newest second
 	total   sketch.Total
 	unseen  sketch.Load
-	// callers are the weights of the callers of seconds that are no longer in open.
-	callers sketch.Top
+	callers callerSums
 	// flushes finds seconds with many requests that have the times of a flush. clocks
 	// finds producers that write times in whole seconds.
 	flushes sampling.Flushes
@@ -64,24 +63,27 @@ type sum struct {
 func (t totals) observe(w *sketch.Window, settled int64) {
 	s := t[w.Target]
 	if s == nil {
-		s = &sum{open: newOpenSeconds()}
+		s = &sum{}
 		t[w.Target] = s
 	}
 	s.last = max(s.last, w.Second)
 	s.clocks.Observe(w)
 	s.refused.Observe(w)
 	s.observeMarking(w)
-	if !s.open.has(w.Second) {
+	known := s.open.has(w.Second)
+	if !known {
 		if w.Second < settled-detect.Horizon {
 			return
 		}
 		s.seconds++
 	}
 	before, now := s.open.ensure(w.Second), &w.Total
-	s.total.Requests += now.Requests - before.requests
+	requests := uint32(min(now.Requests, math.MaxUint32))
+	s.total.Requests += int64(requests) - int64(before.requests)
 	s.total.Write += now.Write - before.load.Write
 	s.total.Read += now.Read - before.load.Read
-	before.requests, before.load, before.callers = now.Requests, now.Load, w.Callers
+	before.requests, before.load = requests, now.Load
+	s.callers.observe(w.Second, w.Callers, known)
 	s.throttle(w.Second, throttled{now.ThrottledRequests, now.Throttled})
 	s.total.ReadLargest = max(s.total.ReadLargest, w.Total.ReadLargest)
 	s.total.WriteLargest = max(s.total.WriteLargest, w.Total.WriteLargest)
@@ -146,7 +148,9 @@ func (s *sum) throttle(second int64, now throttled) {
 
 // sumBetween returns the load of a table or index in some seconds, both ends included.
 func (t totals) sumBetween(target detect.Target, from, to int64) (l sketch.Load) {
-	t.sumOf(target).open.eachLoadBetween(from, to, func(load sketch.Load) { l = l.Plus(load) })
+	for _, o := range t.sumOf(target).open.between(from, to) {
+		l = l.Plus(o.load)
+	}
 	return l
 }
 
@@ -161,9 +165,9 @@ func (t totals) likelyLoad(w *sketch.Window) sketch.Load {
 // evict closes the seconds before oldest.
 func (t totals) evict(oldest int64) {
 	for _, s := range t {
-		s.open.close(oldest, func(o *openSecond) {
-			s.callers, s.peak, s.closed = s.callers.Plus(o.callers), detect.MaxLoad(s.peak, o.load), s.closed+1
-			delete(s.throttled, o.second)
+		s.open.closeBefore(oldest, func(o openSecond) {
+			s.peak, s.closed = detect.MaxLoad(s.peak, o.load), s.closed+1
+			delete(s.throttled, o.second())
 		})
 	}
 }
@@ -190,9 +194,9 @@ func (t totals) largest(target detect.Target) episode.Largest {
 func (t totals) peakBefore(target detect.Target, second int64) (peak sketch.Load, known bool) {
 	s := t.sumOf(target)
 	peak, seconds := s.peak, s.closed
-	s.open.eachLoadBetween(math.MinInt64, second-1, func(l sketch.Load) {
-		peak, seconds = detect.MaxLoad(peak, l), seconds+1
-	})
+	for _, o := range s.open.between(math.MinInt64, second-1) {
+		peak, seconds = detect.MaxLoad(peak, o.load), seconds+1
+	}
 	return peak, seconds >= detect.CeilingSeconds
 }
 
@@ -201,9 +205,7 @@ func (t totals) peakBefore(target detect.Target, second int64) (peak sketch.Load
 func (t totals) callers(wanted map[detect.Target]bool) map[detect.Target]map[string]float64 {
 	shares := map[detect.Target]map[string]float64{}
 	for target := range wanted {
-		s, all := t.sumOf(target), 0.0
-		top := s.callers
-		s.open.eachKept(func(o *openSecond) { top = top.Plus(o.callers) }) // in order: sums of callers are bounded, and depend on it
+		all, top := 0.0, t.sumOf(target).callers.total()
 		for _, e := range top.Entries {
 			all += float64(e.Weight)
 		}

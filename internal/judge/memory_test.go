@@ -26,7 +26,7 @@ func TestMemoryOfManyTables(t *testing.T) {
 	}
 	const tables, seconds, requests, keys = 1000, 20, 10, 300
 	// Bytes a table. In use, the board's last quarter of an hour comes on top of the 40
-	// seconds here, some 9 KiB: see TestMemoryOfASmallTable in detect/board.
+	// seconds here, some 26 KiB: see TestMemoryOfASmallTable in detect/board.
 	const most = 38 << 10
 	config := sketch.Config{Seed: 1}
 	hour := time.Now().Truncate(time.Hour)
