@@ -320,9 +320,10 @@ func reported(t *testing.T, database string) {
 // none is an eraser of a key that is nowhere.
 type none struct{}
 
-func (none) Is(sample.Key) bool                                     { return false }
-func (none) Window([]byte) ([]byte, bool, error)                    { return nil, false, nil }
-func (none) Rollup([]byte) ([]byte, bool, error)                    { return nil, false, nil }
-func (none) Delta(sample.Target, []byte) ([]byte, int, bool, error) { return nil, 0, false, nil }
-func (none) Document(d []byte) ([]byte, bool, error)                { return d, false, nil }
-func (none) Text(text string) (erased string, is bool)              { return text, false }
+func (none) Is(string) bool                          { return false }
+func (none) Window([]byte) ([]byte, bool, error)     { return nil, false, nil }
+func (none) Rollup([]byte) ([]byte, bool, error)     { return nil, false, nil }
+func (none) Delta([]byte) ([]byte, bool, error)      { return nil, false, nil }
+func (none) DeltaVersion() int                       { return 0 }
+func (none) Document(d []byte) ([]byte, bool, error) { return d, false, nil }
+func (none) Text(text []byte) ([]byte, bool, error)  { return text, false, nil }
