@@ -26,11 +26,11 @@
 //     gathers the evidence of the hottest seconds and the figures of the finding.
 //  5. internal/split estimates from the load's sort keys whether splits of its partition
 //     would help.
-//  6. internal/diagnosis explains why the table does not heal by itself. internal/fixes
+//  6. internal/relate explains why the table does not heal by itself. internal/fixes
 //     chooses the fixes and estimates the load that they leave and the effort. whatif
 //     places shards on partitions.
 //  7. keypatterns judges key shards as one key, and keys named after a time as one pattern.
-//  8. internal/diagnosis joins findings with one explanation into an incident.
+//  8. internal/relate joins findings with one explanation into an incident.
 //
 // Beside the board, keydesign describes the keys of a table as a whole: the caller feeds
 // its census and gives the view to the board. contributors judges the lists of

@@ -35,7 +35,7 @@ const (
 	GroundWarm         Ground = "warm_throughput"
 )
 
-// The grounds of an open diagnosis.
+// The grounds of an open outlook.
 const (
 	GroundBatchTimes Ground = "batch_times"  // requests carry the times of batches
 	GroundFewSamples Ground = "few_samples"  // fewer than MinRecords requests were seen

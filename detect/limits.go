@@ -223,7 +223,7 @@ const (
 )
 
 // FewValuesSeconds is the least time that a table's keys must be known before they count as
-// few, in seconds. keydesign/limits.go has the other thresholds of key designs.
+// few, in seconds. keydesign/thresholds.go has the other thresholds of key designs.
 const FewValuesSeconds = 60
 
 // Limit returns a partition's limit for a subject's side, writes or reads.

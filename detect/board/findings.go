@@ -7,9 +7,9 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/casebook"
-	"github.com/keyheat/keyheat/detect/internal/diagnosis"
 	"github.com/keyheat/keyheat/detect/internal/episode"
 	"github.com/keyheat/keyheat/detect/internal/fixes"
+	"github.com/keyheat/keyheat/detect/internal/relate"
 	"github.com/keyheat/keyheat/detect/keydesign"
 	"github.com/keyheat/keyheat/detect/keypatterns"
 	"github.com/keyheat/keyheat/sample"
@@ -43,13 +43,13 @@ func (b *Board) Findings() []detect.Finding {
 	also = append(also, few...)
 	for i := range found {
 		if found[i].Subject.OfKey() {
-			also = append(also, diagnosis.FindRelated(&found[i], b.options.Facts(found[i].Target), callers[found[i].Target])...)
+			also = append(also, relate.FindRelated(&found[i], b.options.Facts(found[i].Target), callers[found[i].Target])...)
 		}
 	}
 	also = append(also, b.crowdFindings()...)
 	also = append(also, b.unseenFindings()...)
 	also = append(also, b.growthFindings(grew, found)...)
-	also = append(also, diagnosis.Moving(found, b.options.Policy)...)
+	also = append(also, relate.Moving(found, b.options.Policy)...)
 	also = uniqueFindings(also)
 	if !b.options.OneEpisode {
 		also = b.related.resolveAbsent(also, b.timeline.Settled)
@@ -57,7 +57,7 @@ func (b *Board) Findings() []detect.Finding {
 	found = append(found, also...)
 	b.nameTableCallers(found)
 	b.addReplication(found)
-	diagnosis.Assign(found, b.options.Policy)
+	relate.Assign(found, b.options.Policy)
 	casebook.Settle(found)
 	slices.SortFunc(found, func(x, y detect.Finding) int {
 		return cmp.Or(cmp.Compare(detect.Rank(y.Severity), detect.Rank(x.Severity)), cmp.Compare(y.Utilization, x.Utilization), strings.Compare(x.Fingerprint, y.Fingerprint))
@@ -153,7 +153,7 @@ func (b *Board) growthFindings(grew []*episode.Track, found []detect.Finding) (a
 		if subject.IsWhole() || facts == nil || len(facts.LSIs) == 0 || hot[detect.KeyRef{Target: subject.Target, Key: sample.Text(subject.Key.Text), KeyType: subject.Key.Type}] {
 			continue
 		}
-		if f, grows := diagnosis.Growing(subject, t.Growth(), facts); grows && !b.options.Policy(subject.Target).Excludes(string(f.Key)) {
+		if f, grows := relate.Growing(subject, t.Growth(), facts); grows && !b.options.Policy(subject.Target).Excludes(string(f.Key)) {
 			all = append(all, f)
 		}
 	}
@@ -212,8 +212,8 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	}
 	f.Rolling = keypatterns.MatchTime(string(f.Key), f.Peak.At)
 	facts := b.options.Facts(f.Target)
-	f.Ground = diagnosis.Diagnose(&f, facts)
-	if diagnosis.MaySplit(f.Ground) {
+	f.Ground = relate.Diagnose(&f, facts)
+	if relate.MaySplit(f.Ground) {
 		if f.Healed = e.Healing(); f.Healed != nil {
 			f.State = detect.Resolved
 		}
@@ -266,8 +266,8 @@ func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rul
 		f.Partition = e.Pressure.Partition
 		f.Members = b.membersOf(&f, e.At)
 		before, known := b.totals.peakBefore(target, f.FirstSeen.Unix())
-		f.Ramp = diagnosis.Ramp(target.Index, e.PeakLoad(), before, known, b.options.Facts(target))
-		f.Ground = diagnosis.HotPartition(&f, &e.Pressure, t.LoadSpread(), e.Over, b.walks[target].HasWalked(f.FirstSeen.Unix(), f.LastSeen.Unix()))
+		f.Ramp = relate.Ramp(target.Index, e.PeakLoad(), before, known, b.options.Facts(target))
+		f.Ground = relate.HotPartition(&f, &e.Pressure, t.LoadSpread(), e.Over, b.walks[target].HasWalked(f.FirstSeen.Unix(), f.LastSeen.Unix()))
 		if !f.Ground.IsRamp() {
 			f.Ramp = nil
 		}
@@ -279,7 +279,7 @@ func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rul
 			f.Ground = detect.GroundScan
 		}
 	}
-	f.Advice = diagnosis.ForTable(&f, &e.Pressure, e.PeakLoad(), b.options.Facts(target), b.options.Policy(target))
+	f.Advice = relate.ForTable(&f, &e.Pressure, e.PeakLoad(), b.options.Facts(target), b.options.Policy(target))
 	return f
 }
 

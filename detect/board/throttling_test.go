@@ -36,7 +36,7 @@ func TestSampledThrottlingIsProven(t *testing.T) {
 	}
 }
 
-// TestAMovingKeySaysWhatWasObserved holds that a key of a moving hot spot, whose diagnosis is
+// TestAMovingKeySaysWhatWasObserved holds that a key of a moving hot spot, whose ground is
 // that of all of them, keeps its own throttled requests and sampling, and gets no shards.
 func TestAMovingKeySaysWhatWasObserved(t *testing.T) {
 	t.Parallel()

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/internal/diagnosis"
 	"github.com/keyheat/keyheat/detect/internal/episode"
+	"github.com/keyheat/keyheat/detect/internal/relate"
 	"github.com/keyheat/keyheat/detect/internal/throttling"
 	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/sketch"
@@ -118,7 +118,7 @@ func (s *sum) observeMarking(w *sketch.Window) {
 // key already.
 func (s *sum) servesAll(f *detect.Finding) bool {
 	e := f.Evidence
-	if !diagnosis.MaySplit(f.Ground) || e == nil || f.Throttling != nil || f.Healed != nil || e.Retries != nil && e.Retries.Retries() >= 1 ||
+	if !relate.MaySplit(f.Ground) || e == nil || f.Throttling != nil || f.Healed != nil || e.Retries != nil && e.Retries.Retries() >= 1 ||
 		f.Quality.Sampling != detect.SamplingNone || f.Quality.InBatches() || slices.Contains(f.Quality.CannotSee, detect.BlindThrottled) {
 		return false
 	}

@@ -56,7 +56,7 @@ func (e *Episode) PeakLoad() sketch.Load {
 }
 
 // KeyFinding returns a finding with the figures of a hot key. The caller adds evidence,
-// diagnosis and advice.
+// ground and advice.
 func (e *Episode) KeyFinding(s Followed, r Rules) detect.Finding {
 	f := e.Finding(s, r)
 	sustained := e.sustainedPeak(r.Watched)

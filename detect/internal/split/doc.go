@@ -14,5 +14,5 @@
 //     order, so that only a hot item can be proven.
 //
 // AWS does not publish the split point. Two are plausible, the median of the load and the
-// middle of the keys, and a verdict must hold for both. limits.go holds the thresholds.
+// middle of the keys, and a verdict must hold for both. thresholds.go has the numbers.
 package split

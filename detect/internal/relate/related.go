@@ -1,4 +1,4 @@
-package diagnosis
+package relate
 
 import (
 	"github.com/keyheat/keyheat/detect"

@@ -1,10 +1,10 @@
-package diagnosis_test
+package relate_test
 
 import (
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/internal/diagnosis"
+	"github.com/keyheat/keyheat/detect/internal/relate"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -74,7 +74,7 @@ func TestDiagnose(t *testing.T) {
 		for _, change := range c.tells {
 			change(f)
 		}
-		if ground := diagnosis.Diagnose(f, c.facts); ground != c.ground {
+		if ground := relate.Diagnose(f, c.facts); ground != c.ground {
 			t.Errorf("%s: %s, want %s", sentence, ground, c.ground)
 		}
 	}

@@ -1,4 +1,4 @@
-package diagnosis
+package relate
 
 import (
 	"cmp"
@@ -209,7 +209,7 @@ func (s succession) shuffledLoad() (most float64) {
 	return most / (lastSeen(s.keys).Sub(s.keys[0].FirstSeen).Seconds() + 1)
 }
 
-// followMoving gives the keys of a moving hot spot its diagnosis and its advice. A fix
+// followMoving gives the keys of a moving hot spot its ground and its advice. A fix
 // for one key would come when another one is hot.
 func followMoving(found []detect.Finding) {
 	spots := map[string]*detect.Finding{}

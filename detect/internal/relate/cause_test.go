@@ -1,4 +1,4 @@
-package diagnosis_test
+package relate_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/casebook"
-	"github.com/keyheat/keyheat/detect/internal/diagnosis"
+	"github.com/keyheat/keyheat/detect/internal/relate"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -68,7 +68,7 @@ func TestMoving(t *testing.T) {
 		"keys that are named after a time":  {rolling, 0},
 		"shards":                            {shards, 0},
 	} {
-		found := diagnosis.Moving(c.found, policy)
+		found := relate.Moving(c.found, policy)
 		if (len(found) == 1) != (c.keys > 0) {
 			t.Errorf("%s: found %+v", name, found)
 		}
@@ -76,7 +76,7 @@ func TestMoving(t *testing.T) {
 			continue
 		}
 		all := append(c.found, found...)
-		diagnosis.Assign(all, policy)
+		relate.Assign(all, policy)
 		moving := 0
 		for i := range all {
 			f := &all[i]
@@ -110,7 +110,7 @@ func TestAShuffledInputIsSpread(t *testing.T) {
 	for i := range keys {
 		keys[i].Mean.WCU.Value, keys[i].Seconds = 1200-float64(i), 5
 	}
-	steps := diagnosis.Moving(keys, policy)[0].Advice
+	steps := relate.Moving(keys, policy)[0].Advice
 	for i, want := range []float64{240, 900} {
 		if a := steps[i].After; a == nil || a.Low != want || a.High != want || a.Unit != "wcu" {
 			t.Errorf("%s leaves %+v, want %v", steps[i].Action, a, want)
@@ -196,7 +196,7 @@ func TestCauses(t *testing.T) {
 		"a table short of both":               {[]detect.Finding{mixed, shortIndex}, map[detect.Case]int{casebook.ShortOfCapacity: 2}, 2},
 		"a partition of the table, and a key": {[]detect.Finding{index, heated}, map[detect.Case]int{casebook.HotKey: 1, casebook.SharedPartition: 1}, 2},
 	} {
-		diagnosis.Assign(c.found, policy)
+		relate.Assign(c.found, policy)
 		got := map[detect.Case]int{}
 		incidents := casebook.Incidents(c.found)
 		for _, i := range incidents {
@@ -215,7 +215,7 @@ func TestARootHasWhatItExplains(t *testing.T) {
 	few := casebook.NewFinding(casebook.FewValues, detect.Target{Table: "orders"}, sample.Key{})
 	few.Severity = detect.Info
 	found := []detect.Finding{few, hot("a", 0, 60, 0.3), hot("b", 0, 60, 0.2)}
-	diagnosis.Assign(found, policy)
+	relate.Assign(found, policy)
 	if found[0].Severity != detect.Critical || found[0].State != detect.Firing {
 		t.Errorf("the root is %s, %s", found[0].Severity, found[0].State)
 	}
@@ -223,7 +223,7 @@ func TestARootHasWhatItExplains(t *testing.T) {
 		found[i+1].State = detect.Resolved
 	}
 	found[0].State = detect.Resolved
-	diagnosis.Assign(found, policy)
+	relate.Assign(found, policy)
 	if found[0].State != detect.Resolved {
 		t.Errorf("when all is over the root is %s", found[0].State)
 	}

@@ -1,4 +1,4 @@
-// Package diagnosis finds why a table does not heal by itself, and which findings have one
+// Package relate finds why a table does not heal by itself, and which findings have one
 // cause.
 //
 // [Diagnose] returns a hot key's ground; [HotPartition] and [ForTable] do so, with the
@@ -13,4 +13,4 @@
 //
 // All follows from the finding and from facts about the table. Nothing is guessed: where
 // the samples leave it open, the ground says why.
-package diagnosis
+package relate
