@@ -79,7 +79,7 @@ func (w *fieldWorld) isYoung(c detect.Case) bool { return c == casebook.FewValue
 // stored is what a reporter has stored at the end of the world.
 func (w *fieldWorld) stored(t *testing.T) map[string]string {
 	t.Helper()
-	s := reporter.NewState(reporter.Options{Facts: w.facts, PageWithin: time.Hour, MaxKeys: 1 << 20, ViewDelay: time.Nanosecond}, scenario.Seed, map[string]int64{})
+	s := reporter.NewState(reporter.Options{Facts: w.facts, PageWithin: time.Hour, MaxKeys: 1 << 20, ViewDelay: time.Minute}, scenario.Seed, map[string]int64{})
 	config := sketch.Config{Seed: scenario.Seed}
 	shard := sketch.NewShard(config)
 	findings, incidents := map[string]detect.Finding{}, map[string]detect.Incident{}
