@@ -28,7 +28,7 @@ func TestOneJudge(t *testing.T) {
 	for i, w := range fieldWorlds(t) {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
-			if testing.Short() && (w.long || i%judgedTwice > 0) {
+			if testing.Short() && (w.long || w.Seconds > 900 || i%judgedTwice > 0) {
 				t.Skip("make test-full judges this world twice")
 			}
 			daemon, file := w.stored(t), w.analyzed(t)
