@@ -42,7 +42,7 @@ func TestOneJudge(t *testing.T) {
 }
 
 // judgedTwice is of how many worlds one is judged twice with -short.
-const judgedTwice = 8
+const judgedTwice = 4
 
 func joined(a, b map[string]string) map[string]string {
 	all := maps.Clone(a)

@@ -92,9 +92,9 @@ func fieldWorlds(t *testing.T) (all []fieldWorld) {
 		for i := range read {
 			every := shortWorlds
 			if filepath.Base(file) == "worlds.yaml" {
-				every = 2
+				every = 3
 			}
-			read[i].long = i%every != 0
+			read[i].long = i%every != 0 || read[i].Seconds > 3600
 		}
 		all = append(all, read...)
 	}
@@ -102,7 +102,7 @@ func fieldWorlds(t *testing.T) (all []fieldWorld) {
 }
 
 // shortWorlds is of how many added worlds one is judged with -short. Of the first ones it is
-// every second.
+// every third. None is longer than an hour.
 const shortWorlds = 12
 
 func readWorlds(t *testing.T, name string) []fieldWorld {
