@@ -176,6 +176,8 @@ func (r *Result) fail(on detect.Severity) error {
 		return fmt.Errorf("no finding of %s or worse, but keys may have been over a limit: %d", on, len(r.Doubts))
 	case len(r.Gaps) > 0:
 		return fmt.Errorf("no finding of %s or worse, but not all could be read. %s", on, notCounted(&r.Gaps[0]))
+	case s.AtLeast():
+		return fmt.Errorf("no finding of %s or worse, but keys may have been over a limit. %s", on, say.IntakeBound(s))
 	case *s.Share < failBelow, s.RepeatsMuch():
 		return fmt.Errorf("no finding of %s or worse, but much was not judged. %s", on, cmp.Or(say.RepeatedIDs(s), say.IntakeShare(s)))
 	}

@@ -184,3 +184,23 @@ func TestDoubtedTimes(t *testing.T) {
 		}
 	}
 }
+
+// TestLowerBoundsPassNothing: samples without units and sizes count as the least that they can
+// cost, so that no key is known to be below a limit.
+func TestLowerBoundsPassNothing(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat(`{"ts":1763692032000,"table":"orders","pk":"a","op":"PutItem"}`+"\n", 600)
+	for _, c := range []struct {
+		text string
+		pass bool
+	}{{text, false}, {strings.ReplaceAll(text, `"PutItem"`, `"PutItem","wcu":1`), true}} {
+		var out bytes.Buffer
+		err := analyze.Run(t.Context(), analyze.Options{Paths: []string{"-"}, In: strings.NewReader(c.text), Out: &out, FailOn: detect.Critical})
+		if (err == nil) != c.pass || errors.Is(err, analyze.ErrFound) {
+			t.Errorf("pass %t: %v", c.pass, err)
+		}
+		if err != nil && !strings.Contains(err.Error(), "lower bounds") {
+			t.Errorf("the error does not say why: %v", err)
+		}
+	}
+}
