@@ -96,6 +96,19 @@ func (f *Finding) FailedShare() (float64, bool) {
 	return min(1, Ratio(r.Failed.Value, r.Calls)), true
 }
 
+// FailsAtOnce reports whether the calls that failed were not sent again.
+func (f *Finding) FailsAtOnce() bool {
+	if f.Evidence == nil || f.Evidence.Retries == nil {
+		return false
+	}
+	r := f.Evidence.Retries
+	return r.Failed.Value >= 1 && r.Attempts >= r.Calls && r.Attempts-r.Calls < fewRetries*r.Failed.Value
+}
+
+// fewRetries is the most retries for each failed call of callers that do not retry: one
+// caller of many may.
+const fewRetries = 0.05
+
 // InReads reports whether a finding is about read units: of a key by its subject, of others
 // by the units that were refused or, where none or both were, by the limit of a partition
 // that is nearer.

@@ -27,6 +27,7 @@ var (
 	FixConditionalWrite  = newFix("conditional_write", ActionTransaction, EffortCode, "conditional-writes") // in place of a transaction
 	FixEventualRead      = newFix("eventual_read", ActionRead, EffortCode, "reads")                         // in place of a strong one
 	FixSmallerQuery      = newFix("smaller_query", ActionQuery, EffortCode, "queries")                      // fewer bytes
+	FixFewerWrites       = newFix("fewer_writes", ActionGather, EffortCode, "counters")                     // of one item
 	FixDividedCounter    = newFix("divided_counter", ActionSplit, EffortCode, "counters")                   // summed when read
 	FixCache             = newFix("cache", ActionCache, EffortComponent, "caches")
 	FixChangingItem      = newFix("changing_item", ActionVertical, EffortItems, "large-items") // what changes, in an item of its own
@@ -131,6 +132,7 @@ const (
 	ActionShuffle     = "shuffle"     // change the order of the input
 	ActionRetry       = "retry"       // fix the caller's retries
 	ActionSpread      = "spread"      // write a burst later, or over more time
+	ActionGather      = "gather"      // write an item less often
 	ActionCapacity    = "capacity"    // change the capacity
 	ActionWait        = "wait"        // DynamoDB can help by itself
 	ActionPrewarm     = "prewarm"     // make room ahead of time

@@ -42,6 +42,7 @@ const (
 	GroundNoSortKeys Ground = "no_sort_keys" // requests carry no sort keys
 	GroundHashedKeys Ground = "hashed_keys"  // hashed sort keys have no order
 	GroundYoung      Ground = "few_seconds"  // fewer than SplitSeconds were observed
+	GroundCutShort   Ground = "cut_short"    // the samples end before that
 	GroundPlaces     Ground = "places"       // the load follows the sort key in several places
 	GroundNotDecided Ground = "not_decided"  // the sort keys leave it open
 	GroundNotSeen    Ground = "not_seen"     // the samples do not show which keys share the partition

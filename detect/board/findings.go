@@ -212,7 +212,9 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	}
 	f.Rolling = keypatterns.MatchTime(string(f.Key), f.Peak.At)
 	facts := b.options.Facts(f.Target)
-	f.Ground = relate.Diagnose(&f, facts)
+	if f.Ground = relate.Diagnose(&f, facts); f.Ground == detect.GroundYoung && b.options.OneEpisode {
+		f.Ground = detect.GroundCutShort // nothing more comes
+	}
 	if relate.MaySplit(f.Ground) {
 		if f.Healed = e.Healing(); f.Healed != nil {
 			f.State = detect.Resolved

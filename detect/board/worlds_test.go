@@ -333,7 +333,6 @@ func hasKind(word string, root *detect.Finding, i *detect.Incident, all []*detec
 // where the key is one.
 var fixes = map[string][]detect.Fix{
 	"shard":          {detect.FixShardedKey, detect.FixShardedIndex, detect.FixDividedCounter, detect.FixTimeKey},
-	"divide":         {detect.FixDividedCounter},
 	"more shards":    {detect.FixMoreShards},
 	"hash":           {detect.FixEvenShards},
 	"split for heat": {detect.FixWaitForSplit},

@@ -157,7 +157,7 @@ func (j *judge) advise(f *detect.Finding) {
 	step := detect.NewStep(detect.FixShardedKey)
 	switch {
 	case len(f.Evidence.Items) > 0:
-		f.Ground, f.Advice, step = detect.GroundItem, []detect.Step{}, detect.NewStep(detect.SideOf(f, detect.FixDividedItem, detect.FixCache))
+		f.Ground, f.Advice, step = detect.GroundItem, []detect.Step{}, detect.NewStep(detect.SideOf(f, detect.FixFewerWrites, detect.FixCache))
 	case f.Index != "":
 		step = detect.NewStep(detect.FixShardedIndex)
 	}

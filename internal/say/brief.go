@@ -205,7 +205,11 @@ func loss(f *detect.Finding, h *casebook.Harm) string {
 		if f.Key != "" {
 			of = "the key's calls"
 		}
-		return fmt.Sprintf("%s of %s failed despite retries.", capital(wording.Part(h.Failed)), of)
+		how := "despite retries"
+		if f.FailsAtOnce() {
+			how = "at their first attempt: these callers do not retry"
+		}
+		return fmt.Sprintf("%s of %s failed %s.", capital(wording.Part(h.Failed)), of, how)
 	case h.Refused > 0:
 		return fmt.Sprintf("%s of %s refused.", capital(wording.PartWithin(h.Refused, h.RefusedLow, h.RefusedHigh)), ownRequests(f))
 	case h.Attempts > 0:

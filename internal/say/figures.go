@@ -61,7 +61,11 @@ func Figures(f *detect.Finding) []Line {
 		all.add("throttled", fmt.Sprintf("%s of %s, %s units, %s to %s", share, ownRequests(f), wording.About(t.Units), t.From.UTC().Format(clock), t.To.UTC().Format(moment)))
 	}
 	if share, failed := f.FailedShare(); failed {
-		all.add("failed", fmt.Sprintf("%s of the requests in the last %s, after all retries", wording.Percent(share), wording.Seconds(f.Evidence.Retries.Seconds)))
+		how := "after all retries"
+		if f.FailsAtOnce() {
+			how = "at the first attempt"
+		}
+		all.add("failed", fmt.Sprintf("%s of the requests in the last %s, %s", wording.Percent(share), wording.Seconds(f.Evidence.Retries.Seconds), how))
 	}
 	return all
 }

@@ -2,6 +2,7 @@ package say
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
@@ -18,6 +19,9 @@ func lastingFix(f *detect.Finding, a *casebook.Answer) string {
 		return ""
 	}
 	text := Imperative(f, a.Then)
+	if a.Then.Fix == detect.FixFewerWrites {
+		text += dividing(f)
+	}
 	if a.Then.Fix == detect.FixEvenShards && f.Case == casebook.TooFewShards {
 		text += fmt.Sprintf(", then make %d of them", f.Sharding.Needed)
 	}
@@ -25,6 +29,16 @@ func lastingFix(f *detect.Finding, a *casebook.Answer) string {
 		text = "If it lasts, " + strings.ToLower(text[:1]) + text[1:]
 	}
 	return text + loadLeft(f, a.Then) + "."
+}
+
+// dividing tells how to divide a counter, beside writing it less often; empty for other items.
+func dividing(f *detect.Finding) string {
+	i := slices.IndexFunc(f.Advice, func(s detect.Step) bool { return s.Fix == detect.FixDividedCounter })
+	if i < 0 {
+		return ""
+	}
+	do := Imperative(f, &f.Advice[i])
+	return "; " + strings.ToLower(do[:1]) + do[1:]
 }
 
 // loadLeft is the load after a step, as the end of a sentence; empty if nothing tells, or

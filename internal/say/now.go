@@ -337,4 +337,5 @@ var unknown = map[detect.Ground]string{
 	detect.GroundIndex:       "the samples do not show which keys share the partition",
 	detect.GroundNoReason:    "the samples do not say why requests are refused",
 	detect.GroundNotDecided:  "the sort keys seen do not decide it",
+	detect.GroundCutShort:    "the samples show less than two minutes of heat",
 }

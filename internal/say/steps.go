@@ -82,7 +82,8 @@ var fixWords = map[detect.Fix]words{
 	detect.FixConditionalWrite:  newWords("Replace transactions with conditional writes", "{{.Share}} of the key's write units are transactional, and cost twice."),
 	detect.FixEventualRead:      newWords("Read eventually consistently where possible", "{{.Share}} of the read units are {{.Consistency}}; eventual reads spare {{.Units}}."),
 	detect.FixSmallerQuery:      newWords("Read fewer bytes with each query", "A query costs {{.PerQuery}} RCU on average: narrow its key condition, or set a Limit."),
-	detect.FixDividedCounter:    newWords("Divide the item over {{.Count}} partition keys", "Add to one of them at random, and sum them with the old item when you read{{with .Limit}}; the key's other items keep about {{.}}{{end}}."),
+	detect.FixFewerWrites:       newWords("Write the item less often", "Gather changes in each process and write once a second, and leave out writes that change nothing."),
+	detect.FixDividedCounter:    newWords("If it counts, divide it over {{.Count}} keys", "Add to one at random; readers sum them and the old item{{with .Limit}}; other items keep about {{.}}{{end}}. Never divide a lock, a session or a sequence."),
 	detect.FixCache:             newWords("Cache the reads", "{{with .AtLeast}}{{if $.Strong}}An application's cache of one second answers at least {{.}}; DAX answers none of the {{$.Strong}} that are {{$.Consistency}}.{{else}}A cache of one second answers at least {{.}} of them.{{end}}{{else}}{{if .Known}}Hardly any item is read twice within a second: keep items for longer.{{else}}How often the same items are read again is unknown.{{end}}{{end}}"),
 	detect.FixChangingItem:      newWords(ownItem, "A write changes {{.Share}} of an item of {{.Size}}{{with .Attribute}}, most often {{.}}{{end}}."),
 	detect.FixReadItem:          newWords("Move read attributes into their own item", "A read pays for the whole item of {{.Size}}."),
@@ -95,7 +96,7 @@ var fixWords = map[detect.Fix]words{
 	detect.FixShardedIndex:      newWords(splitKey, "Only the key of the index changes; each key shard takes about {{.Each}}."),
 	detect.FixIndexKeyOfWrites:  newWords(indexKey, "Add an attribute that the queries know: it divides {{.Key}}."),
 	detect.FixCopies:            newWords("Keep {{.Count}} copies of the item", "Key shards do not divide one item: read a copy at random, and write all{{with .Limit}}; the key's other items keep about {{.}}{{end}}."),
-	detect.FixDividedItem:       newWords("Divide the item into {{if .CutOff}}at least {{end}}{{.Count}} items", "Give parts keys of their own: write one at random, and read all{{with .Limit}}; the key's other items keep about {{.}}{{end}}."),
+	detect.FixDividedItem:       newWords("Give its parts {{if .CutOff}}at least {{end}}{{.Count}} keys", "Only for parts that are written by themselves{{with .Limit}}; other items keep about {{.}}{{end}}. Never divide a lock, a session or a sequence."),
 	detect.FixTimeKey:           newWords("Add a suffix to the key's time", "Each new {{.Period}}'s key takes all load: add an attribute or {{.Count}} key shards."),
 	detect.FixShardedKey:        newWords(splitKey, "{{if .Limit}}One item keeps its key shard at {{.Limit}} or more{{else}}{{if .Single}}If the key has several items, each{{else}}Each{{end}} key shard takes about {{.Each}}{{end}}{{with .Fanned}}; queries of all key shards add up to {{.}}{{end}}."),
 

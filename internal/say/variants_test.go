@@ -61,6 +61,9 @@ var variants = []variant{
 	{"one second", casebook.HotKey, func(f *detect.Finding) {
 		f.LastSeen, f.Throttling.To = f.FirstSeen, f.FirstSeen
 	}, map[string]string{say.LineHarm: "40% of the key's writes refused at 16:55:49 UTC, for 1 s."}},
+	{"callers that do not retry", casebook.HotKey, func(f *detect.Finding) {
+		f.Evidence.Retries = &detect.Retries{SentCalls: detect.SentCalls{Calls: 100, Attempts: 100, Amplification: 1}, Failed: detect.Figure{Value: 20}}
+	}, map[string]string{say.LineHarm: "20% of the key's calls failed at their first attempt: these callers do not retry; hot since 16:55:49 UTC, for 31 s."}},
 	{"no verdict on splits yet", casebook.HotKey, func(f *detect.Finding) {
 		f.Ground, f.Evidence.Split = detect.GroundYoung, &detect.Split{Verdict: detect.SplitUnknown, Seconds: 3}
 	}, map[string]string{say.LineHeals: "Unknown; next update in about 2 min.", say.LineThen: ""}},
@@ -333,6 +336,7 @@ func TestOutlooks(t *testing.T) {
 		detect.GroundFewSamples: "Unknown: too few requests were sampled.",
 		detect.GroundBatchTimes: "Unknown: requests carry the times of batches.",
 		detect.GroundNotDecided: "Unknown: the sort keys seen do not decide it.",
+		detect.GroundCutShort:   "Unknown: the samples show less than two minutes of heat.",
 		"":                      "Unknown.",
 	} {
 		f := caseFinding(t, casebook.HotKey)
@@ -349,7 +353,7 @@ func TestLasting(t *testing.T) {
 	t.Parallel()
 	after := detect.NewAfter(detect.KeyWrites, 300, 400)
 	for fix, want := range map[detect.Fix]string{
-		detect.FixDividedCounter:   "Divide the item over 3 partition keys, ≤400 WCU/s each.",
+		detect.FixDividedCounter:   "If it counts, divide it over 3 keys, ≤400 WCU/s each.",
 		detect.FixTimeKey:          "Add a suffix to the key's time, ≤400 WCU/s a key.",
 		detect.FixCache:            "Cache the reads for a second; each cache reads about 400 WCU/s.",
 		detect.FixSlowScan:         "Export to S3, or limit the Scan's rate; then at most 400 WCU/s.",

@@ -75,6 +75,7 @@ var ledger = []entry{
 	{detect.FixConditionalWrite, conditionalWrite},
 	{detect.FixEventualRead, eventualRead},
 	{detect.FixSmallerQuery, smallerQuery},
+	{detect.FixFewerWrites, fewerWrites},
 	{detect.FixDividedCounter, dividedCounter},
 	{detect.FixCache, cache},
 	{detect.FixChangingItem, smallItemOfChanges},
@@ -126,6 +127,7 @@ func Steps(c *Case) []detect.Step {
 	}
 	all = withoutNeedless(all, c)
 	slices.SortStableFunc(all, func(x, y applied) int { return c.compare(&x, &y) })
+	all = askBeforeDividing(all)
 	steps := []detect.Step{}
 	for _, f := range all {
 		f.Need = c.need(&f.Step)
@@ -135,6 +137,18 @@ func Steps(c *Case) []detect.Step {
 		steps[i].Cost = c.cost(&steps[i])
 	}
 	return steps
+}
+
+// askBeforeDividing moves the step to write an item less often before the one that divides it.
+// Samples do not show what an item is: a lock, a session or a sequence must stay one.
+func askBeforeDividing(all []applied) []applied {
+	divided := slices.IndexFunc(all, func(f applied) bool { return f.Action == detect.ActionSplit })
+	fewer := slices.IndexFunc(all, func(f applied) bool { return f.Fix == detect.FixFewerWrites })
+	if divided < 0 || fewer < divided {
+		return all
+	}
+	moved := all[fewer]
+	return slices.Insert(slices.Delete(all, fewer, fewer+1), divided, moved)
 }
 
 // withoutNeedless leaves new keys out if a fix that keeps the keys certainly suffices. To

@@ -101,16 +101,16 @@ func TestLedger(t *testing.T) {
 		}), "shard migrate retry", 1700 / 3.0, 1700 / 3.0},
 		{"a counter", with(hot(detect.KeyWrites, 1100, op(sample.UpdateItem, 1, 1100, 1)), func(c *fixes.Case) {
 			c.Ground, c.Evidence.ItemBytes = detect.GroundItem, 100
-		}), "split", 550, 550},
+		}), "gather split", 550, 550},
 		{"key shards leave an item, with its part of the rest", with(hot(detect.KeyWrites, 1600, op(sample.UpdateItem, 1, 320, 5)), func(c *fixes.Case) {
 			c.Evidence.Items = []detect.Part{{Text: "profile", Low: 0.45, High: 0.55}}
 		}), "shard migrate", 720, 1120},
-		{"an item near the limit wants to be divided", with(hot(detect.KeyWrites, 1300, op(sample.PutItem, 1, 260, 5)), func(c *fixes.Case) {
+		{"an item near the limit wants to be divided", with(hot(detect.KeyWrites, 1300, op(sample.UpdateItem, 1, 260, 5)), func(c *fixes.Case) {
 			c.Evidence.Items, c.Evidence.Split = []detect.Part{{Text: "profile", Low: 0.6, High: 0.81}}, &detect.Split{Item: 925, Seconds: 120}
-		}), "split", 650, 650},
-		{"a divided item leaves the key's others", with(hot(detect.KeyWrites, 2500, op(sample.PutItem, 1, 500, 5)), func(c *fixes.Case) {
+		}), "gather split", 650, 650},
+		{"a divided item leaves the key's others", with(hot(detect.KeyWrites, 2500, op(sample.UpdateItem, 1, 500, 5)), func(c *fixes.Case) {
 			c.Ground, c.Evidence.Items = detect.GroundItem, []detect.Part{{Text: "profile", Low: 0.42, High: 0.52}}
-		}), "split", 1200, 1450},
+		}), "gather split", 1200, 1450},
 		{"a load that splits help", with(hot(detect.KeyWrites, 1200, puts), func(c *fixes.Case) {
 			c.Ground, c.Evidence.Split = detect.GroundSplit, &detect.Split{Verdict: detect.SplitHelps, Splits: 1, Residual: 620, ResidualLow: 610, ResidualHigh: 640, Seconds: 120}
 		}), "wait shard migrate", 610, 640},
@@ -392,15 +392,30 @@ func TestATimeNeedsNoMigration(t *testing.T) {
 	}
 }
 
+// TestAWholeItemIsNotDivided holds that nobody is told to divide what is written as a whole,
+// such as a session or a record of idempotency.
+func TestAWholeItemIsNotDivided(t *testing.T) {
+	t.Parallel()
+	for _, whole := range []sample.Op{sample.PutItem, sample.DeleteItem} {
+		c := hot(detect.KeyWrites, 1200, op(whole, 1, 1200, 1))
+		c.Ground = detect.GroundItem
+		if steps := fixes.Steps(c); len(steps) != 1 || steps[0].Fix != detect.FixFewerWrites {
+			t.Errorf("the steps of %s are %+v", whole, steps)
+		}
+	}
+}
+
 // TestACounterNeedsNoMigration holds that the old item is one more of those that are
-// summed, so that a counter asks only for other code.
+// summed, so that a counter asks only for other code. It may be a lock, so writing it less
+// often comes first.
 func TestACounterNeedsNoMigration(t *testing.T) {
 	t.Parallel()
 	c := hot(detect.KeyWrites, 1100, op(sample.UpdateItem, 1, 1100, 1))
 	c.Ground, c.Evidence.ItemBytes = detect.GroundItem, 100
-	step := fixes.Steps(c)[0]
-	if step.Fix != detect.FixDividedCounter || step.Effort != detect.EffortCode || step.Arguments.Count != 2 || step.Names.Suffix != detect.SuffixCounter {
-		t.Errorf("the first step is %+v", step)
+	steps := fixes.Steps(c)
+	step := steps[1]
+	if steps[0].Fix != detect.FixFewerWrites || step.Fix != detect.FixDividedCounter || step.Effort != detect.EffortCode || step.Arguments.Count != 2 || step.Names.Suffix != detect.SuffixCounter {
+		t.Errorf("the steps are %+v", steps)
 	}
 }
 
