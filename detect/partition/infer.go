@@ -39,10 +39,7 @@ func (m *Map) Update(shards []Listed, now time.Time) {
 		m.Stream, m.Revision, m.Edges = newest, before.Revision, before.Edges
 	}
 	ordered := parentsFirst(shards, newest)
-	first := len(m.shards)+len(m.Gone) == 0
-	for _, s := range ordered {
-		m.Open(s.Name, s.Parent, first, now)
-	}
+	m.openAll(ordered, now)
 	m.observe(ordered, now)
 	m.Dissolve(now)
 	m.scoreForecasts(now)
@@ -138,10 +135,13 @@ func Infer(shards []Listed, delivered map[string]*Delivered, facts func(detect.T
 		s := &ordered[i]
 		d := cmp.Or(delivered[s.Name], &Delivered{})
 		s.Observed, s.Ended = &d.observed, time.UnixMilli(d.last).UTC()
-		m.Open(s.Name, s.Parent, true, now)
+		m.Open(s.Name, s.Parent, now)
 	}
 	m.observe(ordered, now)
 	m.Dissolve(now.Add(SettleTime))
+	if m.trust.isRefuted() { // no key comes later, for ranges that begin anew
+		m.trust.Withdrawn = []time.Time{now}
+	}
 	// A shard without a record, such as an idle one, does not show when it was split.
 	m.kept.Splits = slices.DeleteFunc(m.kept.Splits, func(split detect.PartitionSplit) bool { return split.At.Unix() == 0 })
 	m.revise()

@@ -89,21 +89,39 @@ func New(sortKey bool) *Map {
 	return &Map{kept: kept{Shared: sortKey, Gone: map[string]time.Time{}}, shards: map[string]*Shard{}}
 }
 
-// Open adds a shard of a listing. first reports whether the listing is the stream's first one;
-// the parents of its shards may have expired. Later, an unknown parent is a gap in the lineage:
-// then the map forgets all bounds, since a patched lineage makes wrong claims.
-func (m *Map) Open(id, parent string, first bool, now time.Time) {
-	if _, left := m.Gone[id]; left || m.shards[id] != nil {
-		return
+// Open adds a shard of a listing, unless the map has it already, or had it before.
+func (m *Map) Open(id, parent string, now time.Time) {
+	if m.isNew(id) {
+		m.attach(&Shard{ID: id, Parent: parent, Listed: now})
 	}
-	s := &Shard{ID: id, Parent: parent, Listed: now}
-	if m.shards[parent] == nil {
-		s.Parent = ""
-		if !first {
-			m.forget()
+}
+
+func (m *Map) isNew(id string) bool {
+	_, left := m.Gone[id]
+	return !left && m.shards[id] == nil
+}
+
+// openAll adds the shards of a listing, parents first. Of the first listing the parents may have
+// expired. Later, a parent that nobody read is a gap in the lineage: then the map forgets all
+// bounds, once, since a patched lineage makes wrong claims.
+func (m *Map) openAll(parentsFirst []Listed, now time.Time) {
+	first := len(m.shards)+len(m.Gone) == 0
+	opened := map[string]bool{}
+	isGap := func(s Listed) bool {
+		opened[s.Name] = m.isNew(s.Name)
+		return opened[s.Name] && m.shards[s.Parent] == nil && !opened[s.Parent]
+	}
+	for _, s := range parentsFirst {
+		if !s.Open { // else a shard that ended stays in a map that forgets
+			m.End(s.Name, s.Ended)
 		}
 	}
-	m.attach(s)
+	if !first && slices.ContainsFunc(parentsFirst, isGap) {
+		m.forget(now)
+	}
+	for _, s := range parentsFirst {
+		m.Open(s.Name, s.Parent, now)
+	}
 }
 
 // attach links a shard into the tree.
@@ -113,17 +131,21 @@ func (m *Map) attach(s *Shard) {
 		s.parent.children = append(s.parent.children, s)
 		return
 	}
+	s.Parent = ""
 	m.top = append(m.top, s)
 }
 
-// forget keeps the open shards without bounds, and begins the evidence anew.
-func (m *Map) forget() {
+// forget keeps the open shards without bounds, and begins the evidence anew. The ended ones
+// leave for good: listings show them for days.
+func (m *Map) forget(now time.Time) {
 	kept := m.shards
 	m.shards, m.top = map[string]*Shard{}, nil
 	m.trust.restart()
 	for _, id := range slices.Sorted(maps.Keys(kept)) {
 		if s := kept[id]; s.Ended.IsZero() {
 			m.attach(&Shard{ID: id, Listed: s.Listed})
+		} else {
+			m.Gone[id] = now
 		}
 	}
 }
@@ -260,10 +282,10 @@ func (m *Map) inherit(s *Shard) bool {
 		}
 		slices.SortFunc(s.children, compareShards)
 		left, right := s.children[0], s.children[1]
+		m.noteSplit(s, left, right)
 		if left.single() && right.single() && left.Low == right.Low {
 			return false
 		}
-		m.noteSplit(s, left, right)
 		left.extend(s.Low)
 		right.extend(s.High)
 		return true

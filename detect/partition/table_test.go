@@ -149,7 +149,7 @@ func newReader(t *table, hash func(position.Position) position.Position) *reader
 func (r *reader) list() {
 	for _, s := range r.table.streams {
 		if !s.ended {
-			r.m.Open(s.id, s.parent, r.first, r.now)
+			r.m.Open(s.id, s.parent, r.now)
 		}
 	}
 	r.first = false
@@ -176,4 +176,47 @@ func (r *reader) read(share float64) {
 	}
 	r.now = r.now.Add(time.Minute)
 	r.m.Dissolve(r.now)
+}
+
+// listing is what the store keeps of a table's shards, also of those that AWS lists no more.
+type listing struct {
+	table *table
+	rows  []partition.Listed
+	known map[string]int
+	lost  map[string]bool
+}
+
+func newListing(t *table) *listing {
+	return &listing{table: t, known: map[string]int{}, lost: map[string]bool{}}
+}
+
+// read takes all records, and returns the rows.
+func (l *listing) read(now time.Time) []partition.Listed {
+	for _, s := range l.table.streams {
+		if l.lost[s.id] {
+			continue
+		}
+		at, known := l.known[s.id]
+		if !known {
+			at, l.known[s.id] = len(l.rows), len(l.rows)
+			l.rows = append(l.rows, partition.Listed{Name: s.id, Parent: s.parent, Stream: "1", Open: true, Observed: &partition.Observed{}})
+		}
+		row := &l.rows[at]
+		for _, i := range s.queue {
+			row.Observed.Add(i.at)
+		}
+		if s.queue = nil; s.closed && row.Open {
+			row.Open, row.Ended = false, now
+		}
+	}
+	return l.rows
+}
+
+// expire takes the closed shards that nobody has read out of the stream.
+func (l *listing) expire() {
+	for _, s := range l.table.streams {
+		if _, known := l.known[s.id]; s.closed && !known {
+			l.lost[s.id] = true
+		}
+	}
 }

@@ -65,6 +65,8 @@ type trust struct {
 	// Last is the time of the last one.
 	Contradicting []position.Position `json:"contradicting"`
 	Last          time.Time           `json:"last"`
+	// Refuted are the positions that contradicted ranges that were given up.
+	Refuted []position.Position `json:"refuted,omitempty"`
 	// recent has a bit for each of the last records: whether it contradicted.
 	recent      [recentRecords]bool
 	Records     int64       `json:"records"`
@@ -73,7 +75,7 @@ type trust struct {
 	Off         time.Time   `json:"off"`
 }
 
-// restart forgets the evidence. What contradicted stays known.
+// restart forgets the evidence, and what contradicts it.
 func (t *trust) restart() {
 	t.seen, t.Evidence = cells{}, 0
 	t.Contradicting = nil
@@ -134,10 +136,14 @@ func (t *trust) isRefuted() bool {
 	return len(t.Contradicting) >= withdrawKeys && float64(t.RecentWrong) >= withdrawShare*float64(min(t.Records, recentRecords))
 }
 
-// Contradictions returns positions of keys that contradict the ranges, at most 16, and the time
-// of the last one.
-func (m *Map) Contradictions() (examples []position.Position, last time.Time) {
-	return m.trust.Contradicting, m.trust.Last
+// Contradictions returns positions of keys that contradict the ranges, at most 16. While nothing
+// is claimed again, they are those that refuted the ranges of before.
+func (m *Map) Contradictions(now time.Time) []position.Position {
+	claims := m.State(now).Claims()
+	if t := &m.trust; claims || len(t.Contradicting) > 0 || now.Sub(t.Last) >= doubtTime {
+		return t.Contradicting
+	}
+	return m.trust.Refuted
 }
 
 // State returns how far the map can be trusted. A map that is refuted begins anew once; the
@@ -149,7 +155,8 @@ func (m *Map) State(now time.Time) State {
 		if t.Withdrawn = append(t.Withdrawn, now); len(t.Withdrawn) > 1 {
 			t.Off = now.Add(doubtTime)
 		}
-		m.forget()
+		t.Refuted = t.Contradicting
+		m.forget(now)
 	}
 	switch {
 	case now.Before(t.Off):

@@ -38,8 +38,7 @@ const keysPerPartition = 40
 // View returns the partitions without their load.
 func (m *Map) View(t detect.Target, now time.Time) View {
 	v := View{Target: t, State: m.State(now), Revision: m.Revision, Cuts: append([]uint16{}, m.Edges...), Evidence: m.trust.Evidence, Partitions: m.Loads().List(), Splits: append([]detect.PartitionSplit{}, m.Splits()...)}
-	examples, _ := m.Contradictions()
-	v.Contradictions = append([]position.Position{}, examples...)
+	v.Contradictions = append([]position.Position{}, m.Contradictions(now)...)
 	for _, s := range m.Shards() {
 		v.Keys += s.Cells
 	}
@@ -87,8 +86,11 @@ func (m *Map) Cuts() (cuts []uint16) {
 	return cuts
 }
 
-// noteSplit keeps the division of a shard between two children, in order.
+// noteSplit keeps the division of a shard, once. Its halves are known before their order is.
 func (m *Map) noteSplit(s, left, right *Shard) {
+	if slices.ContainsFunc(m.kept.Splits, func(known detect.PartitionSplit) bool { return known.Shard == s.ID }) {
+		return
+	}
 	m.kept.Splits = append(m.kept.Splits, detect.PartitionSplit{
 		At: s.Ended, Shard: s.ID, Left: left.ID, Right: right.ID,
 		Low: s.Low, High: s.High, CutLow: left.High, CutHigh: right.Low, Forecast: append([]detect.PartitionCut{}, s.Forecast...),
@@ -147,9 +149,14 @@ func (m *Map) MayHold(shard string, k sample.Key) bool {
 func (m *Map) Splits() []detect.PartitionSplit {
 	for i := range m.kept.Splits {
 		s := &m.kept.Splits[i]
-		if left, right := m.shards[s.Left], m.shards[s.Right]; left != nil && right != nil && left.Keys && right.Keys {
-			s.CutLow, s.CutHigh = max(s.CutLow, left.High), min(s.CutHigh, right.Low)
+		left, right := m.shards[s.Left], m.shards[s.Right]
+		if left == nil || right == nil || !left.Keys || !right.Keys {
+			continue
 		}
+		if compareShards(left, right) > 0 {
+			left, right, s.Left, s.Right = right, left, s.Right, s.Left
+		}
+		s.CutLow, s.CutHigh = max(s.CutLow, left.High), min(s.CutHigh, right.Low)
 	}
 	slices.SortStableFunc(m.kept.Splits, func(a, b detect.PartitionSplit) int { return a.At.Compare(b.At) })
 	return m.kept.Splits

@@ -251,7 +251,7 @@ func TestStreamsAreCountedOnceInTheStore(t *testing.T) {
 			t.Errorf("%d readers of %s", most, shard)
 		}
 		m := s.partitions()
-		wrong, _ := m.Contradictions()
+		wrong := m.Contradictions(time.Now())
 		if open := s.table.OpenShards(); len(wrong) > 0 || len(m.Shards()) != len(open) || len(m.Splits()) == 0 {
 			t.Errorf("%d shards, %d splits and %d contradictions are stored; %d shards are open", len(m.Shards()), len(m.Splits()), len(wrong), len(open))
 		}

@@ -86,8 +86,7 @@ func (m *measures) know(p *partitions, now time.Time) {
 				m.forecasts.WithLabelValues(string(s.Outcome)).Inc()
 			}
 		}
-		examples, _ := t.Contradictions()
-		known, wrong = known+len(t.Shards()), wrong+len(examples)
+		known, wrong = known+len(t.Shards()), wrong+len(t.Contradictions(now))
 	}
 	m.partitions.Set(float64(known))
 	m.contradictions.Set(float64(wrong))

@@ -24,10 +24,14 @@ func Partitions(v *partition.View) string {
 	case partition.Doubtful:
 		return inferred + " Treat the ranges as possible only."
 	case partition.Withdrawn:
-		return fmt.Sprintf("No partition ranges for %s: its keys contradict the hash that DynamoDB is known to use.", table)
+		return fmt.Sprintf("No partition ranges for %s: at least %d of its keys contradict the hash that DynamoDB is known to use.", table, len(v.Contradictions))
 	}
-	return fmt.Sprintf("The partition ranges of %s are not known yet: %s keys seen on %s stream shards, some %s more needed.",
+	text := fmt.Sprintf("The partition ranges of %s are not known yet: %s keys seen on %s stream shards, some %s more needed.",
 		table, wording.Count(int64(v.Keys)), shards, wording.Count(int64(max(1, v.Needed))))
+	if n := len(v.Contradictions); n > 0 {
+		text += fmt.Sprintf(" At least %d keys contradicted the ranges of before, so Keyheat gave those up.", n)
+	}
+	return text
 }
 
 // Walk tells of load that walked through a table's key space, and the way to end it.
