@@ -2,6 +2,7 @@ package shardkey
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -19,6 +20,9 @@ type Form struct {
 	// Alone means that the number is the whole partition key. The base is then in the sort key,
 	// as in a sharded index of a status.
 	Alone bool
+	// Digits is the least number of digits, with zeros before the number as in BASE#007; 0 or 1
+	// for a number without them.
+	Digits int
 }
 
 // HashShardUnderscore returns the form BASE#SHARD_7.
@@ -58,7 +62,8 @@ func Forms() []Form {
 func (f Form) String() string { return f.name("BASE", 7) }
 
 func (f Form) name(base string, shard int) string {
-	number := f.Before + strconv.Itoa(shard) + f.After
+	digits := strconv.Itoa(shard)
+	number := f.Before + strings.Repeat("0", max(0, f.Digits-len(digits))) + digits + f.After
 	switch {
 	case f.Alone:
 		return number
@@ -71,6 +76,8 @@ func (f Form) name(base string, shard int) string {
 func (f Form) check() error {
 	mark := f.Before + f.After
 	switch {
+	case f.Digits > 1:
+		return fmt.Errorf("shardkey: the form %q has zeros before the number: choose a form without them", f)
 	case !f.Alone && mark == "":
 		return fmt.Errorf("shardkey: the form has nothing between base and number: choose one of Forms")
 	case f.Prefix && f.Before != "" || !f.Prefix && f.After != "":
@@ -133,9 +140,10 @@ type Parsed struct {
 	Form       Form
 }
 
-// Parse splits a partition key that looks like a key shard. It finds forms with a word anywhere
-// in the key, and a number alone only at the ends. The latter is a guess: user#42 is read as
-// shard 42 of user.
+// Parse splits a partition key that looks like a key shard, in one of [Forms] or another way that
+// people write it. It finds forms with a word anywhere in the key, and a number alone only at the
+// ends. The latter is a guess: user#42 is read as shard 42 of user. A Sharding takes a form with
+// zeros before the number, or with a word before the base, from nobody: such a form is only read.
 func Parse(name string) (Parsed, bool) {
 	for _, f := range Forms() {
 		if base, shard, ok := f.Parse(name); ok {
@@ -147,7 +155,32 @@ func Parse(name string) (Parsed, bool) {
 			}
 		}
 	}
+	return parseOther(name)
+}
+
+// The other ways: a word or a mark before a last number, and either around a first one.
+var (
+	lastNumber  = regexp.MustCompile(`^(.*[^#_:/|.@?&-])([#_:/|.@?&-]{1,2}(?i:shard|bucket|partition|part|slot)[#_:/|.=-]?|[#_:/|.@-])(\d{1,6})$`)
+	noBase      = regexp.MustCompile(`^[#_:/|.@?&-]*(?i:shard|bucket|partition|part|slot)?$`)
+	firstNumber = regexp.MustCompile(`^((?i:shard|bucket|partition|part|slot)[#_:/|.=-])?(\d{1,6})([#_:/|.@-])(.+)$`)
+)
+
+func parseOther(name string) (Parsed, bool) {
+	if m := lastNumber.FindStringSubmatch(name); m != nil {
+		return newParsed(m[1], m[3], Form{Before: m[2]})
+	}
+	if m := firstNumber.FindStringSubmatch(name); m != nil {
+		return newParsed(m[4], m[2], Form{Before: m[1], After: m[3], Prefix: true})
+	}
 	return Parsed{}, false
+}
+
+func newParsed(base, digits string, form Form) (Parsed, bool) {
+	if digits[0] == '0' && len(digits) > 1 {
+		form.Digits = len(digits)
+	}
+	shard, err := strconv.Atoi(digits)
+	return Parsed{Base: base, Shard: shard, Form: form}, err == nil && shard < MaxShards && !noBase.MatchString(base)
 }
 
 // find finds a shard with a word, perhaps with other parts behind it.

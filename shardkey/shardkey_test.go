@@ -67,13 +67,26 @@ func TestParse(t *testing.T) {
 		{"user#42#SHARD_0", "user#42", "", 0, shardkey.HashShardUnderscore()},
 		{"user#42#SHARD_3#2026-11", "user#42", "#2026-11", 3, shardkey.HashShardUnderscore()},
 		{"a#SHARD_1#SHARD_2", "a#SHARD_1", "", 2, shardkey.HashShardUnderscore()},
+		{"BASE-3", "BASE", "", 3, shardkey.Form{Before: "-"}},
+		{"BASE_3", "BASE", "", 3, shardkey.Form{Before: "_"}},
+		{"BASE:3", "BASE", "", 3, shardkey.Form{Before: ":"}},
+		{"BASE/3", "BASE", "", 3, shardkey.Form{Before: "/"}},
+		{"BASE#003", "BASE", "", 3, shardkey.Form{Before: "#", Digits: 3}},
+		{"BASE_bucket3", "BASE", "", 3, shardkey.Form{Before: "_bucket"}},
+		{"BASE?shard=3", "BASE", "", 3, shardkey.Form{Before: "?shard="}},
+		{"SHARD#3#BASE", "BASE", "", 3, shardkey.Form{Before: "SHARD#", After: "#", Prefix: true}},
+		{"07_BASE", "BASE", "", 7, shardkey.Form{After: "_", Prefix: true, Digits: 2}},
+		{"3:BASE", "BASE", "", 3, shardkey.Form{After: ":", Prefix: true}},
 	} {
 		p, ok := shardkey.Parse(c.name)
 		if !ok || p.Base != c.base || p.Tail != c.tail || p.Shard != c.shard || p.Form != c.form {
 			t.Errorf("%q is read as %+v, %v", c.name, p, ok)
 		}
+		if text := p.Form.String(); c.tail == "" && c.base == "BASE" && len(text) != len(c.name) {
+			t.Errorf("the form of %q is %q", c.name, text)
+		}
 	}
-	for _, name := range []string{"", "user", "#7", "#SHARD_7", "user#", "user#07", "user#SHARD_", "user#SHARD_x", "9999999", "user#4x", "-7"} {
+	for _, name := range []string{"", "user", "#7", "#SHARD_7", "user#", "user#SHARD_", "user#SHARD_x", "9999999", "user#4x", "-7"} {
 		if p, ok := shardkey.Parse(name); ok {
 			t.Errorf("%q is read as a shard: %+v", name, p)
 		}
@@ -89,6 +102,8 @@ func TestBadArguments(t *testing.T) {
 	_, fails["no form"] = shardkey.New(4, shardkey.Form{})
 	_, fails["a digit beside the number"] = shardkey.New(4, shardkey.Form{Before: "#9"})
 	_, fails["a mark on the wrong side"] = shardkey.New(4, shardkey.Form{After: "#"})
+	_, fails["zeros before the number"] = shardkey.New(4, shardkey.Form{Before: "#", Digits: 3})
+	_, fails["a word before the base"] = shardkey.New(4, shardkey.Form{Before: "SHARD#", After: "#", Prefix: true})
 	_, fails["no base"] = s.Name("", 0)
 	_, fails["a negative shard"] = s.Name("b", -1)
 	_, fails["a shard too many"] = s.Name("b", 4)

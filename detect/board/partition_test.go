@@ -23,7 +23,7 @@ func ranges(t *testing.T, bits int) *partition.Map {
 	t.Helper()
 	m, now := partition.New(false), time.Unix(scenario.Began-3600, 0)
 	for i := range 1 << bits {
-		m.Open(fmt.Sprint("orders/shard-", i), "", true, now)
+		m.Open(fmt.Sprint("orders/shard-", i), "", now)
 	}
 	for i := range 4000 {
 		p := position.String(fmt.Sprint("order#", i))
@@ -256,8 +256,8 @@ func TestPartitionSplit(t *testing.T) {
 	judge := judgeSpread(t, o, 60, []spread{{keys: ofPartition(1, bits, 20), writes: 1300, refuses: true}})
 	before := single(t, judge.Findings(), detect.SubjectPartition)
 	at := time.Unix(scenario.Began+60, 0).UTC()
-	m.Open("orders/left", "orders/shard-1", false, at)
-	m.Open("orders/right", "orders/shard-1", false, at)
+	m.Open("orders/left", "orders/shard-1", at)
+	m.Open("orders/right", "orders/shard-1", at)
 	m.End("orders/shard-1", at)
 	for i := range 4000 {
 		p := position.String(fmt.Sprint("new#", i))

@@ -326,6 +326,9 @@ var shardingStories = slices.Concat(forms(), []story{
 	{name: "users' numbers are no shards", workloads: []workload{{key: "user#1", units: 1200}, {key: "user#2", units: 600}, {key: "user#3", units: 300}, {key: "user#4", units: 100}, {key: "user#5", units: 50}}, key: "user#1", share: 1200.0 / 2250,
 		kind: detect.KeyWrites, severity: detect.Critical, state: detect.Firing, peak: 1200, over: 3, shards: 2, utilization: 1.2},
 	{name: "nor are small numbers with little load", workloads: keysLike("25#1768#%d", 8, workload{units: 17})},
+	{name: "nor are a hundred devices with the same load", workloads: keysLike("device#%d", 100, workload{units: 200})},
+	{name: "nor are sellers of whom some sell twice as much", workloads: append(keysLike("seller#%d", 7, workload{units: 700}), workload{key: "seller#7", units: 1050}), key: "seller#7", share: 1050.0 / 5950,
+		kind: detect.KeyWrites, severity: detect.Warning, state: detect.Firing, peak: 1050, over: 3, shards: 2, utilization: 1.05},
 	{name: "nor are two users", workloads: []workload{{key: "user#4711", units: 1200}, {key: "user#4712", units: 1200}}, key: "user#4711", others: map[any]int{detect.KeyWrites: 1},
 		kind: detect.KeyWrites, severity: detect.Critical, state: detect.Firing, peak: 1200, over: 3, shards: 2, utilization: 1.2},
 	{name: "unless the policy says that such numbers are shards", workloads: keysLike("post#%d", 2, workload{units: 1500}), key: "post#*", policy: suffix(shardkey.HashNumber()), others: map[any]int{detect.KeyWrites: 2},
@@ -335,26 +338,15 @@ var shardingStories = slices.Concat(forms(), []story{
 		kind: casebook.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 12_000, over: 3, shards: 18, utilization: 1.2},
 })
 
-// forms returns the same key in every form in which shards are named in the field.
+// forms returns the same key in every form in which shards are named in the field. A number alone
+// comes below, in an index.
 func forms() (all []story) {
-	for _, f := range shardkey.Forms() {
-		if f.Alone {
-			continue // below, in an index
-		}
-		s, err := shardkey.New(4, f)
-		if err != nil {
-			panic(err)
-		}
-		names, err := s.All("BASE")
-		if err != nil {
-			panic(err)
-		}
-		var workloads []workload
-		for _, name := range names {
-			workloads = append(workloads, workload{key: name, units: 1500})
-		}
+	for _, form := range []string{
+		"BASE#SHARD_%d", "BASE#SHARD#%d", "BASE#shard-%d", "BASE#%d", "BASE.%d", "%d#BASE", "%d-BASE",
+		"BASE-%d", "BASE_%d", "BASE:%d", "BASE/%d", "BASE|%d", "BASE@%d", "BASE#%03d", "BASE_bucket%d", "BASE?shard=%d", "SHARD#%d#BASE", "%02d_BASE",
+	} {
 		all = append(all, story{
-			name: "four shards named like " + f.String(), workloads: workloads,
+			name: "four shards named like " + form, workloads: keysLike(form, 4, workload{units: 1500}),
 			others: map[any]int{detect.KeyWrites: 4},
 			kind:   casebook.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 6000, over: 3, shards: 9, utilization: 1.5,
 		})

@@ -32,6 +32,8 @@ type group struct {
 type period struct {
 	keyType string
 	members map[int]*member
+	// digits is the least number of digits of a shard's number, if zeros are before it.
+	digits int
 	// write and read are the peaks of all seconds, first and last the seconds of the
 	// first and the last request.
 	write, read groupPeak
@@ -124,6 +126,7 @@ func (g *group) put(w *sketch.Window, seen []memberLoad, at int64, clocks *sampl
 		now.parts = append(now.parts, shardCounts{x.shard, has})
 		write.add(k.Low.Write, k.Err.Write, k.WriteSpread, whole)
 		read.add(k.Low.Read, k.Err.Read, k.ReadSpread, whole)
+		e.digits = max(e.digits, x.digits)
 		m := e.members[x.shard]
 		if m == nil {
 			if len(e.members) > maxMembers {
@@ -230,7 +233,7 @@ func (g *group) recentPeriods() *period {
 			}
 			all.members[shard].replace(counts{}, m.counts)
 		}
-		all.keyType, all.over = e.keyType, all.over+e.over
+		all.keyType, all.over, all.digits = e.keyType, all.over+e.over, max(all.digits, e.digits)
 		all.write, all.read, all.unseen = all.write.max(e.write), all.read.max(e.read), all.unseen+e.unseen
 		if all.first == 0 || e.first < all.first {
 			all.first = e.first

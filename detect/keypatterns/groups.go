@@ -33,7 +33,7 @@ func (id groupID) pattern() string {
 	case id.form.Alone:
 		return "*"
 	case id.form.Prefix:
-		return "*" + id.form.After + id.base
+		return id.form.Before + "*" + id.form.After + id.base
 	}
 	return id.base + id.form.Before + "*" + id.tail
 }
@@ -57,8 +57,8 @@ func hasShardWord(key string) bool {
 
 // memberLoad is a key of a window that may be a shard.
 type memberLoad struct {
-	shard int
-	key   *sketch.KeyLoad
+	shard, digits int
+	key           *sketch.KeyLoad
 }
 
 // Groups keeps the keys that are sharded, or may be.
@@ -85,14 +85,14 @@ func (gs *Groups) Observe(w *sketch.Window, newest int64, policy detect.Policy, 
 	var order []groupID
 	for i := range w.Keys {
 		k := &w.Keys[i]
-		id, shard, may := mayBeShard(w, k, policy)
+		id, m, may := mayBeShard(w, k, policy)
 		if !may {
 			continue
 		}
 		if seen[id] == nil {
 			order = append(order, id)
 		}
-		seen[id] = append(seen[id], memberLoad{shard, k})
+		seen[id] = append(seen[id], m)
 	}
 	for _, id := range order {
 		if g := gs.group(id); g != nil {
@@ -109,27 +109,29 @@ func (gs *Groups) periodOf(second int64) int64 {
 }
 
 // mayBeShard parses a key as a shard's name, and reports whether it may be one.
-func mayBeShard(w *sketch.Window, k *sketch.KeyLoad, policy detect.Policy) (id groupID, shard int, may bool) {
+func mayBeShard(w *sketch.Window, k *sketch.KeyLoad, policy detect.Policy) (id groupID, m memberLoad, may bool) {
 	if k.Cut || policy.Excludes(k.Key.Text) {
-		return groupID{}, 0, false
+		return id, m, false
 	}
-	id.target = w.Target
+	id.target, m.key = w.Target, k
 	if policy.Suffix != nil {
 		if base, n, ok := policy.Suffix.Parse(k.Key.Text); ok {
-			id.base, id.form = base, *policy.Suffix
-			return id, n, true
+			id.base, id.form, m.shard = base, *policy.Suffix, n
+			return id, m, true
 		}
 	}
 	light := detect.Weight(k.Low) < detect.ShareOf(detect.WritesInReads*detect.PartitionWrite, detect.GuessedShare)
 	if light && !hasShardWord(k.Key.Text) { // true for nearly every key, which saves parsing it
-		return groupID{}, 0, false
+		return id, m, false
 	}
 	p, ok := shardkey.Parse(k.Key.Text)
 	if !ok || light && !namesShards(p.Form) || p.Form.Alone && w.Index == "" {
-		return groupID{}, 0, false
+		return id, m, false
 	}
 	id.base, id.tail, id.form = p.Base, p.Tail, p.Form
-	return id, p.Shard, true
+	id.form.Digits = 0 // 007 and 100 are shards of one key
+	m.shard, m.digits = p.Shard, p.Form.Digits
+	return id, m, true
 }
 
 // group returns the group of a sharded key, or nil if there are too many groups.

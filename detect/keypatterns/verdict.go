@@ -12,10 +12,14 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
+// isNamed reports whether a name says that a number is a shard's: by a word, or by the policy.
+func isNamed(form shardkey.Form, p detect.Policy) bool {
+	return namesShards(form) || p.Suffix != nil && *p.Suffix == form
+}
+
 // isSharded reports whether this is a sharded key, and returns its number of shards. A
-// mere number is a shard if the policy declares so. It also is one if the numbers are
-// complete, most carry about the same load, and half of them do so in one second. Numbers
-// of users and of a sorted import do not.
+// mere number is a shard if the numbers are complete, their loads differ no more than by chance,
+// and half of them have load in one second. Numbers of users and of a sorted import do not.
 func (g *period) isSharded(form shardkey.Form, p detect.Policy) (shards int, sharded bool) {
 	n := len(g.members)
 	if n < 2 || n > maxMembers {
@@ -30,17 +34,21 @@ func (g *period) isSharded(form shardkey.Form, p detect.Policy) (shards int, sha
 	if dense {
 		shards = highest - lowest + 1
 	}
-	if namesShards(form) || p.Suffix != nil && *p.Suffix == form {
+	if isNamed(form, p) {
 		return shards, true
 	}
-	return shards, dense && n >= 3 && g.isEven() && 2*g.together >= n
+	if !dense || n < 3 || !g.isEven() || 2*g.together < n {
+		return shards, false
+	}
+	_, _, differs := g.deviation(shards)
+	return shards, !differs
 }
 
 // minUtilization returns the least utilization of all shards together for a verdict. A
 // mere number is judged only if the shards together would be a hot key, since small
 // numbers are common and mostly no shards.
 func minUtilization(form shardkey.Form, p detect.Policy) float64 {
-	if namesShards(form) || p.Suffix != nil && *p.Suffix == form {
+	if isNamed(form, p) {
 		return detect.MinUnits / detect.Units(detect.PartitionWrite)
 	}
 	return p.Warning
@@ -253,7 +261,9 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, qu
 	if id.form.Alone {
 		base = id.pattern()
 	}
-	s := &detect.Sharded{Base: sample.Text(base), Form: sample.Text(id.form.String()), Shards: shards, Needed: needed, Deviation: deviation, Hottest: sample.Text(hottest)}
+	form := id.form
+	form.Digits = g.digits
+	s := &detect.Sharded{Base: sample.Text(base), Form: sample.Text(form.String()), Shards: shards, Needed: needed, Deviation: deviation, Hottest: sample.Text(hottest)}
 	evenly := func(k detect.Subject, load sample.Milli, over int) *detect.After {
 		part := detect.Units(load) / float64(over)
 		return detect.NewAfter(k, part, part)
@@ -273,7 +283,7 @@ func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, qu
 	switch {
 	case detect.Shards(peak.proven, detect.Limit(side), p.Headroom) > shards && !(certain && v.suffices):
 		add(casebook.TooFewShards, loadSeverity(peak.proven/sample.Milli(shards), side, p), v.steps())
-	case shards > detect.TooManyFactor*ever:
+	case isNamed(id.form, p) && shards > detect.TooManyFactor*ever: // else it may be one of many devices
 		fewer := detect.NewStep(detect.FixFewerShards)
 		fewer.Arguments.Count, fewer.After = ever, evenly(mostSide, most.Value, ever)
 		add(casebook.TooManyShards, detect.Info, []detect.Step{fewer})

@@ -86,18 +86,23 @@ type Batches struct {
 	load    sketch.Load
 	flushed float64
 	at      uint64
+	loose   bool // some flushed requests have records of their own
 }
 
 // Add adds a key's load, and the part of it that was flushed.
 func (s *Batches) Add(l sketch.Load, b Batch) {
 	s.load = s.load.Plus(l)
 	if !b.Own {
-		s.flushed, s.at = s.flushed+b.Part*float64(detect.Weight(l)), s.at|b.At
+		s.flushed, s.at, s.loose = s.flushed+b.Part*float64(detect.Weight(l)), s.at|b.At, s.loose || b.Part > 0 && !b.Folded
 	}
 }
 
 // Batch returns the batch of all added keys.
-func (s *Batches) Batch() Batch { return newBatch(s.flushed, float64(detect.Weight(s.load)), s.at) }
+func (s *Batches) Batch() Batch {
+	b := newBatch(s.flushed, float64(detect.Weight(s.load)), s.at)
+	b.Folded = b.Part > 0 && !s.loose
+	return b
+}
 
 // Sum records the keys' flushes in a second, as [Flushes.Table] does.
 func (f *Flushes) Sum(s *Batches, second int64) (part, seconds float64) {
