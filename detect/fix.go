@@ -18,6 +18,8 @@ var (
 	FixCheckSplit        = newFix("check_split", ActionWait, EffortNone, "waiting")                         // whether DynamoDB has split the key
 	FixKeepKey           = newFix("keep_key", ActionShard, EffortNone, "shards")                            // one key still carries the load
 	FixStopTest          = newFix("stop_test", ActionCaller, EffortSetting, "callers")                      // a test's load
+	FixMissingValue      = newFix("missing_value", ActionCaller, EffortCode, "callers")                     // a part of the key has none
+	FixMaskedKey         = newFix("masked_key", ActionCaller, EffortCode, "callers")                        // many keys may be one
 	FixCalmRetries       = newFix("calm_retries", ActionRetry, EffortSetting, "retries")                    // of one caller
 	FixMendCaller        = newFix("mend_caller", ActionCaller, EffortSetting, "callers")                    // one caller makes the key hot
 	FixCheckCapacity     = newFix("check_capacity", ActionCapacity, EffortSetting, "capacity")              // the table refuses the key's requests

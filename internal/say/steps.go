@@ -74,6 +74,8 @@ var fixWords = map[detect.Fix]words{
 	detect.FixKeepKey:           newWords("Keep the key, and watch its growth", "One partition still serves its load."),
 	detect.FixStopTest:          newWords("Stop or move the test", "The key and its caller {{.Caller}} are named like a test."),
 	detect.FixCalmRetries:       newWords(backOff, "{{.Caller}} sends each request {{.Sent}} times on average."),
+	detect.FixMissingValue:      newWords("Mend the code that builds the key", "{{.Key}} looks as if a value were missing: no design of keys helps while callers leave it out."),
+	detect.FixMaskedKey:         newWords("Sample the key hashed, not masked", "{{.Key}} is a mask: many keys may be behind it, and no one of them may be hot."),
 	detect.FixMendCaller:        newWords("Look for a loop in {{with .Caller}}{{.}}{{else}}the caller{{end}}", "{{.Caller}} makes at least {{.AtLeast}} of the key's load: a loop, a job or retries may make it."),
 	detect.FixCheckCapacity:     newWords("Check the capacity of the {{.Where}}", "{{.Attempts}} attempts were refused for lack of capacity, not for a full partition."),
 	detect.FixOwnTimes:          newWords("Send each request's own time", "Requests{{with .Caller}} of {{.}}{{end}} carry the times of batches: seconds above the limit are unknown."),

@@ -159,6 +159,5 @@ func IsTest(name string) bool { return hasWord(name, testWords) }
 
 // hasWord reports whether a part of a name is one of the words.
 func hasWord(name string, words []string) bool {
-	parts := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("#:/|-_. ", r) })
-	return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(words, strings.ToLower(part)) })
+	return hasPart(name, func(part string) bool { return slices.Contains(words, strings.ToLower(part)) })
 }

@@ -64,6 +64,8 @@ var ledger = []entry{
 	{detect.FixCheckSplit, checkSplit},
 	{detect.FixKeepKey, keptKey},
 	{detect.FixStopTest, testKey},
+	{detect.FixMissingValue, missingValue},
+	{detect.FixMaskedKey, maskedKey},
 	{detect.FixCalmRetries, retryStorm},
 	{detect.FixBoundedRate, boundedJob},
 	{detect.FixShuffleInput, shuffledImport},
@@ -126,6 +128,9 @@ func Steps(c *Case) []detect.Step {
 		}
 	}
 	all = withoutNeedless(all, c)
+	if c.isPlaceholder() {
+		all = slices.DeleteFunc(all, ofKey)
+	}
 	slices.SortStableFunc(all, func(x, y applied) int { return c.compare(&x, &y) })
 	all = askBeforeDividing(all)
 	steps := []detect.Step{}
@@ -171,6 +176,11 @@ func withoutNeedless(all []applied, c *Case) []applied {
 // divides reports whether a fix divides a key or an item.
 func divides(f applied) bool {
 	return f.Action == detect.ActionShard || f.Action == detect.ActionSplit
+}
+
+// ofKey reports whether a fix is about what the key is, or holds.
+func ofKey(f applied) bool {
+	return divides(f) || f.Action == detect.ActionGather || f.Action == detect.ActionWait
 }
 
 // compare orders two fixes, the better one first.

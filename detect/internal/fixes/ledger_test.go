@@ -405,6 +405,26 @@ func TestAWholeItemIsNotDivided(t *testing.T) {
 	}
 }
 
+// TestAPlaceholderIsNoKey: what stands in place of a value is mended where the key is built, or
+// sampled, and is neither divided nor waited for. Words that only contain one are keys.
+func TestAPlaceholderIsNoKey(t *testing.T) {
+	t.Parallel()
+	for fix, keys := range map[detect.Fix][]string{
+		detect.FixMissingValue: {"cust#undefined", "null", "user:None", "order#<nil>", "tenant#[object Object]", "NaN#2026"},
+		detect.FixMaskedKey:    {"REDACTED", "card#***", "user#[FILTERED]", "masked"},
+		detect.FixShardedKey:   {"nullable#1", "user#annul", "session#none", "x*y", "mask#7", "Nonesuch"},
+	} {
+		for _, key := range keys {
+			c := hot(detect.KeyWrites, 1200, op(sample.PutItem, 1, 1200, 1))
+			c.Key, c.Ground = sample.Text(key), detect.GroundSplit
+			steps := fixes.Steps(c)
+			if i := slices.IndexFunc(steps, func(s detect.Step) bool { return s.Fix == fix }); i < 0 || fix != detect.FixShardedKey && len(steps) != 1 {
+				t.Errorf("the steps of %s are %+v, want %s", key, steps, fix)
+			}
+		}
+	}
+}
+
 // TestACounterNeedsNoMigration holds that the old item is one more of those that are
 // summed, so that a counter asks only for other code. It may be a lock, so writing it less
 // often comes first.
