@@ -83,11 +83,11 @@ func (m *Move) slowDown(f *detect.Finding, a *Answer) {
 	}
 	load, limit := detect.SideOf(f, f.Peak.WCU, f.Peak.RCU).Value, detect.Units(f.Limit())
 	if f.ReadsEventually() { // of which DynamoDB may serve more
-		most := detect.Units(detect.EventualRead)
+		served := loadNow(f)
 		if f.Throttling != nil {
-			most = min(most, f.Consumed.RCU)
+			served = f.Mean.RCU.Value * (1 - f.Throttling.Share)
 		}
-		limit = max(limit, most)
+		limit = max(limit, min(served, detect.Units(detect.EventualRead)))
 	}
 	if f.Sharding != nil && !f.Subject.OfKey() {
 		load = f.Utilization * limit // of the fullest key shard
@@ -98,10 +98,21 @@ func (m *Move) slowDown(f *detect.Finding, a *Answer) {
 	if !one || len(m.Callers) == 0 || a.Alike || m.Callers[0].High-m.Callers[0].Low > KnownShare {
 		return
 	}
+	load = loadNow(f)
 	from := load * (m.Callers[0].Low + m.Callers[0].High) / 2
 	if to := from - (load - total); to > 0 {
 		m.From, m.To = from, detect.RateBelow(to)
 	}
+}
+
+// loadNow is the load to bring down: the highest second, or of a sampled key what of it is
+// certain, and no less than the mean. The highest of many estimates is the luckiest.
+func loadNow(f *detect.Finding) float64 {
+	peak, mean := detect.SideOf(f, f.Peak.WCU, f.Peak.RCU), detect.SideOf(f, f.Mean.WCU, f.Mean.RCU)
+	if f.Quality.Sampling == detect.SamplingNone {
+		return peak.Value
+	}
+	return min(peak.Value, max(peak.Low, mean.Value))
 }
 
 func actFor(f *detect.Finding, a *Answer) Act {
