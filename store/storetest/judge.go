@@ -28,7 +28,7 @@ func checkpointReplaced(t *testing.T, s *store.Store) {
 	none, table := store.Checkpoint{Version: 1, Body: []byte{0, 255}}, store.Checkpoint{Target: byStatus, Version: 1 << 40, Body: []byte("first")}
 	judge(t, s, store.Judgement{Checkpoints: []store.Checkpoint{table, none}})
 	equal(t, "checkpoints", value[[]store.Checkpoint](t)(s.Checkpoints(t.Context())), []store.Checkpoint{none, table})
-	table.Version, table.Body = 2, []byte{}
+	table.Version, table.Body = 2, []byte("second")
 	judge(t, s, store.Judgement{Checkpoints: []store.Checkpoint{table}})
 	equal(t, "after another", value[[]store.Checkpoint](t)(s.Checkpoints(t.Context())), []store.Checkpoint{none, table})
 }
