@@ -19,6 +19,8 @@ type Judgement struct {
 	Views []TargetDocument
 	// Maps replace the rows of the same table, each at most once.
 	Maps []TargetDocument
+	// Checkpoints replace the rows of the same table and index, each at most once.
+	Checkpoints []Checkpoint
 	// Findings replace the rows of the same fingerprint, each at most once.
 	Findings []Finding
 	// Transitions are appended to the findings' histories.
@@ -71,6 +73,7 @@ func (j *Judgement) parts() []part {
 		partOf(j.Seen, (*tx).putSeenMinutes, nil),
 		partOf(j.Views, putDocuments("table_views", "document"), func(v *TargetDocument) sample.Target { return v.Target }),
 		partOf(j.Maps, putDocuments("partition_maps", "document"), func(m *TargetDocument) sample.Target { return m.Target }),
+		partOf(j.Checkpoints, (*tx).putCheckpoints, func(c *Checkpoint) sample.Target { return c.Target }),
 		partOf(j.Findings, (*tx).putFindings, func(f *Finding) sample.Target { return f.Target }),
 		partOf(j.Transitions, putTransitions(`
 			INSERT INTO finding_history (fingerprint, at, from_state, to_state, severity, note, about, until, written)`), nil),

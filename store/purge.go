@@ -69,7 +69,7 @@ const (
 // PurgeKey deletes a key's rows (its findings with their histories, incidents with it as
 // root, their notifications) and removes it from everything else that
 // names it: windows, roll-ups, deltas, views, other findings, incidents, notifications
-// and reports. The audit has an entry when it begins and one when it ends, without the
+// and reports. What the judge remembers of its table is deleted. The audit has an entry when it begins and one when it ends, without the
 // key.
 //
 // It holds the judge's lease meanwhile, so that no judge writes the key again from its
@@ -172,6 +172,12 @@ func (g *purging) purge(ctx context.Context) error {
 		if err := g.rewrite(ctx, h, ofTable, args); err != nil {
 			return err
 		}
+	}
+	if err := inSteps(ctx, g, []string{`DELETE FROM checkpoints WHERE ` + ofTable}, func(t *tx, statement string) error {
+		_, err := t.exec(ctx, statement, args...) // the next judge does without
+		return err
+	}); err != nil {
+		return err
 	}
 	for _, h := range slices.Repeat(g.shared(), 2) { // twice: not only the judge writes these
 		if err := g.rewrite(ctx, h, `TRUE`, nil); err != nil {

@@ -27,7 +27,7 @@ type Retention struct {
 	// Writers and their cursors go this long after their last sign of life,
 	// when no delta of theirs is left.
 	Writers time.Duration
-	// Views count from their last writing.
+	// Views, maps and checkpoints count from their last writing.
 	Views time.Duration
 	// Rollups are the roll-ups of each level, from their last writing. The counted seconds
 	// are kept as long as the longest kept level. Levels without a retention stay.
@@ -70,7 +70,7 @@ func DefaultRetention() Retention {
 
 func unreferencedTargets() string {
 	var b strings.Builder
-	for _, table := range []string{"windows", "cardinalities", "findings", "table_views", "partition_maps", "table_facts", "incidents",
+	for _, table := range []string{"windows", "cardinalities", "findings", "table_views", "partition_maps", "table_facts", "checkpoints", "incidents",
 		"cloudwatch_minutes", "cloudwatch_reads", "rollups"} {
 		fmt.Fprintf(&b, ` AND NOT EXISTS (SELECT 1 FROM %[1]s AS r WHERE r.target = targets.id)`, table)
 	}
@@ -115,6 +115,7 @@ func (r Retention) rules() []rule {
 		{"bad_excerpts", "hour, writer, source, reason, slot", `hour < $1`, "", r.Bad},
 		{"table_views", "target", `updated < $1`, "", r.Views},
 		{"partition_maps", "target", `updated < $1`, "", r.Views},
+		{"checkpoints", "target", `updated < $1`, "", r.Views},
 		{"writers", "writer", `seen < $1 AND ` + fmt.Sprintf(orphan, "writers"), "", r.Writers},
 		{"cursors", "writer", `advanced < $1 AND ` + fmt.Sprintf(orphan, "cursors") +
 			` AND NOT EXISTS (SELECT 1 FROM writers AS w WHERE w.writer = cursors.writer)`, "", r.Writers},

@@ -9,7 +9,7 @@ import (
 	"github.com/keyheat/keyheat/internal/daemon"
 )
 
-const keyTables = "deltas, windows, rollups, findings, finding_history, incidents, incident_history, table_views, notifications, reports, silences"
+const keyTables = "deltas, windows, rollups, findings, finding_history, incidents, incident_history, table_views, checkpoints, notifications, reports, silences"
 
 // ErrNotOwner means that only the owner of the tables may write them again. The error has
 // the statement to run.

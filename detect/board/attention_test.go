@@ -88,12 +88,10 @@ func (a attention) check(t *testing.T) {
 	b, shard := board.New(board.Options{}), sketch.NewShard(sketch.Config{Seed: scenario.Seed})
 	b.Settle(scenario.Began-1, true)
 	incident := ""
+	var observed []*sketch.Window
 	for second := range 2*(hotSeconds+quietSeconds) - 1 {
 		if a.restart > 0 && second == a.restart {
-			before := b.Findings()
-			b = board.New(board.Options{})
-			b.Settle(scenario.Began+int64(second)-1, true)
-			b.Restore(before, scenario.Seed)
+			b = handOver(t, b, board.Options{}, observed)
 		}
 		for _, r := range a.records(second) {
 			if err := shard.Add(&r); err != nil {
@@ -102,6 +100,7 @@ func (a attention) check(t *testing.T) {
 		}
 		for _, w := range scenario.SealedWindows(shard) {
 			b.Observe(&w)
+			observed = append(observed, &w)
 		}
 		b.Settle(scenario.Began+int64(second), true)
 		f := single(t, b.Findings(), attentionKinds[a.side])

@@ -86,8 +86,9 @@ func (b *Board) Observe(w *sketch.Window) {
 	}
 	b.observeTable(w)
 	b.totals[w.Target].unseenKeys.observe(w, b.options.OneEpisode)
-	clocks := &b.totals[w.Target].clocks
-	b.groups.Observe(w, b.newest, b.options.Policy(w.Target), clocks)
+	sum := b.totals[w.Target]
+	clocks := &sum.clocks
+	b.groups.Observe(w, max(b.newest, sum.counted), b.options.Policy(w.Target), clocks)
 	largest := b.totals.largest(w.Target)
 	regions := b.options.Facts(w.Target).Regions(w.Region)
 	share := b.followShare(w.Target)
@@ -132,7 +133,7 @@ func (b *Board) observeTable(w *sketch.Window) {
 		}
 		t = b.tracks.add(id, sample.Key{})
 	}
-	t.ObserveTable(w, likely, &p, b.oldestOpen())
+	t.ObserveTable(w, likely, &p, b.oldestOpen(), w.Second > b.totals[w.Target].counted)
 }
 
 // oldestOpen returns the first second open to late data. Unsettled seconds stay open however
@@ -164,13 +165,6 @@ func (b *Board) ObserveWalk(w *sketch.Window) { b.walks.observe(w) }
 // Walk returns the load that walks through a table's key space; nil for none.
 func (b *Board) Walk(table detect.Target) *detect.Walk {
 	return b.walks[table].Walk(b.timeline.Settled)
-}
-
-// RestoreWalk continues a walk that another judge found.
-func (b *Board) RestoreWalk(table detect.Target, walk *detect.Walk) {
-	if d := b.walks.detector(table); d != nil {
-		d.Restore(walk)
-	}
 }
 
 // Settle closes every second up to this one. complete reports that no data of the seconds
@@ -284,29 +278,4 @@ func (b *Board) Tables() []detect.Table {
 		tables[i].Walk = b.Walk(tables[i].Target)
 	}
 	return tables
-}
-
-// Restore continues the findings that another judge left. seed is the hash seed of
-// the windows to come. Seconds that a finding already counts only raise its peaks
-// when they are observed again.
-func (b *Board) Restore(findings []detect.Finding, seed uint64) {
-	for i := range findings {
-		f := &findings[i]
-		if f.IsPattern() {
-			b.patterns.Restore(f)
-		}
-		if !f.Subject.OfKey() && !f.Subject.OfTable() {
-			b.related[f.Fingerprint] = relatedFinding{Finding: *f}
-			continue
-		}
-		id, key := wholeID(f.Target), f.PartitionKey()
-		if f.Subject.OfKey() {
-			id.hash = sketch.Hash(f.Target, key, seed)
-		}
-		t := b.tracks.all[id]
-		if t == nil {
-			t = b.tracks.add(id, key)
-		}
-		t.Restore(f)
-	}
 }

@@ -20,10 +20,10 @@ const (
 
 // crowd counts the followed keys of a table or index, and remembers its evicted keys.
 type crowd struct {
-	tracked int
+	tracked int `checkpoint:"-"`
 	// recurring counts the hot seconds of evicted keys, by hash. Without it, many keys
 	// that are hot once would hide a key that is hot all the time, with less load.
-	recurring map[uint64]uint8
+	recurring map[uint64]uint8 `checkpoint:"-"`
 	// first and last are the seconds of the first and the last eviction of a hot key
 	// while crowded, evicted counts these evictions.
 	first, last int64

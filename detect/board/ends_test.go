@@ -66,33 +66,22 @@ func TestARestoredPatternEnds(t *testing.T) {
 	name := func(at int64) string { return time.Unix(at, 0).UTC().Format(time.DateOnly) }
 	first := board.New(board.Options{})
 	first.Settle(midnight-21, true)
+	var observed []*sketch.Window
 	for at := midnight - 20; at < midnight+20; at++ {
-		first.Observe(window(at, name(at), 1500))
+		observed = append(observed, window(at, name(at), 1500))
+		first.Observe(observed[len(observed)-1])
 		first.Settle(at, true)
 	}
 	if f := single(t, first.Findings(), casebook.TimeKey); f == nil || f.State != detect.Firing {
 		t.Fatalf("found %+v, want an open pattern", f)
 	}
-	b := board.New(board.Options{})
-	b.Settle(midnight+19, true)
-	b.Restore(first.Findings(), scenario.Seed)
+	b := handOver(t, first, board.Options{}, observed)
 	for at := midnight + 20; at < midnight+200; at++ {
 		b.Observe(window(at, name(at), 150))
 		b.Settle(at, true)
 	}
 	if f := single(t, b.Findings(), casebook.TimeKey); f == nil || f.State != detect.Resolved {
 		t.Fatalf("found %+v, want the pattern to be over", f)
-	}
-}
-
-// TestARestoredPatternMayBeIncomplete restores what another version wrote.
-func TestARestoredPatternMayBeIncomplete(t *testing.T) {
-	t.Parallel()
-	b := board.New(board.Options{})
-	b.Settle(scenario.Began, true)
-	b.Restore([]detect.Finding{{Case: casebook.TimeKey, Subject: detect.SubjectKeys, Fingerprint: "1"}}, scenario.Seed)
-	if f := single(t, b.Findings(), casebook.TimeKey); f == nil || f.State != detect.Resolved {
-		t.Fatalf("found %+v, want it to be over", f)
 	}
 }
 

@@ -57,18 +57,16 @@ func (d *drawn) records(random *rand.Rand, at int64, truth *int) (all []sample.R
 
 // meanOf lets boards watch a key for a minute, the second one from the restart on, and
 // returns its finding and the true mean of the seconds that it is about.
-func meanOf(random *rand.Rand, restart int64, second func(random *rand.Rand, at int64, truth *int) []sample.Record) (f *detect.Finding, truth float64) {
+func meanOf(t *testing.T, random *rand.Rand, restart int64, second func(random *rand.Rand, at int64, truth *int) []sample.Record) (f *detect.Finding, truth float64) {
 	shard := sketch.NewShard(sketch.Config{CounterBytes: 4096, Sets: 1})
 	judge := board.New(board.Options{})
 	judge.Settle(scenario.Began-1, true)
 	var loads [meanSeconds]int
+	var observed []*sketch.Window
 	for i := range int64(meanSeconds) {
 		at := scenario.Began + i
 		if restart > 0 && i == restart {
-			found := judge.Findings()
-			judge = board.New(board.Options{})
-			judge.Settle(at-1, true)
-			judge.Restore(found, 0)
+			judge = handOver(t, judge, board.Options{}, observed)
 		}
 		for _, r := range second(random, at, &loads[i]) {
 			if err := shard.Add(&r); err != nil {
@@ -77,6 +75,7 @@ func meanOf(random *rand.Rand, restart int64, second func(random *rand.Rand, at 
 		}
 		for _, w := range scenario.SealedWindows(shard) {
 			judge.Observe(&w)
+			observed = append(observed, &w)
 		}
 		judge.Settle(at, true)
 	}
@@ -128,7 +127,7 @@ func (w *meanWay) hold(t *testing.T, means int, finish func()) table.Row {
 	random := rand.New(rand.NewPCG(22, uint64(len(w.name))))
 	held, none, width := 0, 0, 0.0
 	for range means {
-		f, truth := meanOf(random, w.restart, w.second)
+		f, truth := meanOf(t, random, w.restart, w.second)
 		finish()
 		if f == nil {
 			none++

@@ -254,7 +254,6 @@ func TestPartitionSplit(t *testing.T) {
 	m := ranges(t, bits)
 	o := board.Options{Partitions: func(detect.Target) *partition.Map { return m }}
 	judge := judgeSpread(t, o, 60, []spread{{keys: ofPartition(1, bits, 20), writes: 1300, refuses: true}})
-	before := single(t, judge.Findings(), detect.SubjectPartition)
 	at := time.Unix(scenario.Began+60, 0).UTC()
 	m.Open("orders/left", "orders/shard-1", at)
 	m.Open("orders/right", "orders/shard-1", at)
@@ -269,21 +268,16 @@ func TestPartitionSplit(t *testing.T) {
 		}
 	}
 	m.Dissolve(at.Add(partition.SettleTime))
-	next := board.New(o)
-	next.Restore([]detect.Finding{*before}, scenario.Seed)
-	next.Settle(scenario.Began+59, true)
-	for i, b := range []*board.Board{judge, next} {
-		for second := scenario.Began + 60; second < scenario.Began+200; second++ {
-			b.Settle(second, true)
-		}
-		f := single(t, b.Findings(), detect.SubjectPartition)
-		if f == nil || f.State != detect.Resolved || f.Partition == nil || f.Partition.Split == nil {
-			t.Fatalf("board %d: %+v", i, f)
-		}
-		const middle = position.Position(3) << 61
-		if s := f.Partition.Split; !s.At.Equal(at) || s.CutLow > middle || s.CutHigh < middle || len(s.Forecast) != 2 {
-			t.Errorf("board %d: split %+v", i, s)
-		}
+	for second := scenario.Began + 60; second < scenario.Began+200; second++ {
+		judge.Settle(second, true)
+	}
+	f := single(t, judge.Findings(), detect.SubjectPartition)
+	if f == nil || f.State != detect.Resolved || f.Partition == nil || f.Partition.Split == nil {
+		t.Fatalf("found %+v", f)
+	}
+	const middle = position.Position(3) << 61
+	if s := f.Partition.Split; !s.At.Equal(at) || s.CutLow > middle || s.CutHigh < middle || len(s.Forecast) != 2 {
+		t.Errorf("split %+v", s)
 	}
 	if s := m.Splits()[0]; s.Outcome != "" {
 		t.Errorf("it is %s before its halves gathered keys", s.Outcome)

@@ -13,6 +13,17 @@ type relatedFinding struct {
 	resolvedAt int64
 }
 
+// of returns the findings about a table or index.
+func (r related) of(target detect.Target) related {
+	own := related{}
+	for fingerprint, f := range r {
+		if f.Target == target {
+			own[fingerprint] = f
+		}
+	}
+	return own
+}
+
 // resolveAbsent returns the current findings, and marks earlier ones that no longer hold
 // as resolved. Resolved findings are returned for a horizon, so that a store sees each
 // end even if a write fails.

@@ -2,6 +2,7 @@ package board_test
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
@@ -95,9 +96,8 @@ func TestSampledHeatIsFound(t *testing.T) {
 	}
 }
 
-// TestRestoredSampling holds that the judge after this one goes on from what a finding
-// says of its samples: it neither forgets how they were drawn nor takes the peak for
-// exact.
+// TestRestoredSampling holds that the judge after this one goes on from the samples: it neither
+// forgets how they were drawn nor takes the peak for exact.
 func TestRestoredSampling(t *testing.T) {
 	t.Parallel()
 	for name, tell := range map[string]func(r *sample.Record, call, size int){"said": sized, "assumed": alone} {
@@ -106,10 +106,12 @@ func TestRestoredSampling(t *testing.T) {
 		shard := sketch.NewShard(sketch.Config{Seed: scenario.Seed})
 		before := board.New(board.Options{})
 		before.Settle(scenario.Began-1, true)
+		var observed []*sketch.Window
 		for second := range int64(30) {
 			way.second(random, shard, scenario.Began+second)
 			for _, w := range scenario.SealedWindows(shard) {
 				before.Observe(&w)
+				observed = append(observed, &w)
 			}
 			before.Settle(scenario.Began+second, true)
 		}
@@ -117,12 +119,8 @@ func TestRestoredSampling(t *testing.T) {
 		if len(found) != 1 || found[0].Quality.Rate == nil || *found[0].Quality.Rate != 0.1 || found[0].Quality.Estimated == nil || *found[0].Quality.Estimated {
 			t.Fatalf("%s: found %+v", name, found)
 		}
-		after := board.New(board.Options{})
-		after.Restore(found, scenario.Seed)
-		after.Settle(scenario.Began+29, true)
-		again := after.Findings()
-		if len(again) != 1 || again[0].Quality.Sampling != found[0].Quality.Sampling || again[0].Quality.Rate == nil ||
-			again[0].Shards != found[0].Shards || again[0].Peak.WCU != found[0].Peak.WCU {
+		again := handOver(t, before, board.Options{}, observed).Findings()
+		if !reflect.DeepEqual(again, found) {
 			t.Errorf("%s: restored as %+v\nwas %+v", name, again, found)
 		}
 		if want := map[string]detect.Sampling{"said": detect.SamplingByCall, "assumed": detect.SamplingAssumed}[name]; found[0].Quality.Sampling != want {

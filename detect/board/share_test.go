@@ -25,12 +25,14 @@ func TestRefusedShareOfATable(t *testing.T) {
 		return 60
 	}
 	const seconds, restart = 90, 50
+	var observed []*sketch.Window
 	observe := func(b *board.Board, from, to int) *board.Board {
 		for i := from; i < to; i++ {
 			n := refused(i)
 			total := sketch.Total{Requests: 1000, Load: sketch.Load{Write: 1_000_000}, ThrottledRequests: n, Throttled: sketch.Load{Write: sample.Milli(1000 * n)}}
 			total.Refused[sample.Provisioned] = n
-			b.Observe(&sketch.Window{Target: sample.Target{Table: "orders"}, Second: scenario.Began + int64(i), Total: total})
+			observed = append(observed, &sketch.Window{Target: sample.Target{Table: "orders"}, Second: scenario.Began + int64(i), Total: total})
+			b.Observe(observed[len(observed)-1])
 			b.Settle(scenario.Began+int64(i), true)
 		}
 		return b
@@ -48,11 +50,10 @@ func TestRefusedShareOfATable(t *testing.T) {
 	if got := share(observe(board.New(board.Options{}), 0, seconds)); math.Abs(got-want) > 0.001 {
 		t.Errorf("%.3f is refused, want %.3f", got, want)
 	}
+	observed = nil
 	first := observe(board.New(board.Options{}), 0, restart)
-	second := board.New(board.Options{})
-	second.Settle(scenario.Began+restart-1, true)
-	second.Restore(first.Findings(), scenario.Seed)
-	if got := share(observe(second, restart, seconds)); math.Abs(got-want) > 0.03 {
+	second := handOver(t, first, board.Options{}, observed)
+	if got := share(observe(second, restart, seconds)); math.Abs(got-want) > 0.001 {
 		t.Errorf("after a restart %.3f is refused, want %.3f", got, want)
 	}
 }

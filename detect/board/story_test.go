@@ -379,7 +379,8 @@ func TestMoreLoadIsNeverBetter(t *testing.T) {
 	}
 }
 
-// TestRestore lets a second judge take over in the middle of every story.
+// TestRestore lets a second judge take over in the middle of every story: it finds the same, in
+// every field.
 func TestRestore(t *testing.T) {
 	t.Parallel()
 	for _, s := range stories {
@@ -387,10 +388,6 @@ func TestRestore(t *testing.T) {
 			continue // settled at times of its own
 		}
 		windows := s.windows()
-		refuses := slices.ContainsFunc(s.workloads, func(w workload) bool { return w.throttled > 0 })
-		if len(windows) <= 3 && (s.saturated > 0 || refuses) {
-			continue // a plateau or a refused share so young follows from the seconds that a judge replays
-		}
 		observe := func(b *board.Board, from, to int) {
 			for i := from; i < to; i++ {
 				b.Observe(windows[i])
@@ -408,44 +405,27 @@ func TestRestore(t *testing.T) {
 			}
 			observe(predecessor, observed, cut)
 			observed = cut
-			successor := board.New(s.options())
-			successor.Settle(w.Second-1, true)
-			successor.Restore(predecessor.Findings(), scenario.Seed)
+			successor := handOver(t, predecessor, s.options(), windows[:cut])
 			observe(successor, cut, len(windows))
-			compareRestored(t, s.name, paging(whole.Findings()), paging(successor.Findings()))
+			if got, want := successor.Findings(), whole.Findings(); !reflect.DeepEqual(got, want) {
+				t.Fatalf("%s: after a restart at second %d\n%s\nwant\n%s", s.name, w.Second-scenario.Began, inJSON(t, got), inJSON(t, want))
+			}
 		}
 	}
 }
 
-// paging returns the findings that page. Related ones are judged anew.
+// paging returns the findings that page.
 func paging(found []detect.Finding) []detect.Finding {
 	return slices.DeleteFunc(found, func(f detect.Finding) bool {
 		return !f.Subject.IsWatched()
 	})
 }
 
-// compareRestored ignores what a finding does not hold for the judge after it: seconds
-// below the warning share before the first one above it, and how much of the quiet
-// before the handover was completely seen. The successor waits longer, never less.
-func compareRestored(t *testing.T, name string, want, got []detect.Finding) {
+func inJSON(t *testing.T, found []detect.Finding) string {
 	t.Helper()
-	if len(want) != len(got) {
-		t.Fatalf("%s: %d findings, want %d", name, len(got), len(want))
-	}
-	for i := range want {
-		w, g := want[i], got[i]
-		if g.FirstSeen.Before(w.FirstSeen) && g.Utilization >= w.Utilization {
-			continue // the successor goes on with the episode that it could not see resolved
-		}
-		if w.Fingerprint != g.Fingerprint || g.OverSeconds != nil && w.SecondsOver() != g.SecondsOver() || w.State != g.State && w.State != detect.Resolved ||
-			w.Peak.WCU.Value != g.Peak.WCU.Value || w.Peak.RCU.Value != g.Peak.RCU.Value || !w.LastSeen.Equal(g.LastSeen) {
-			t.Fatalf("%s: restored %+v, want %+v", name, g, w)
-		}
-		if w.Severity != g.Severity || (w.Throttling == nil) != (g.Throttling == nil) ||
-			w.Throttling != nil && (math.Abs(w.Throttling.Share-g.Throttling.Share) > 0.03 || w.Throttling.Unit != g.Throttling.Unit) {
-			t.Fatalf("%s: restored %s, %+v, want %s, %+v", name, g.Severity, g.Throttling, w.Severity, w.Throttling)
-		}
-	}
+	text, err := json.MarshalIndent(found, "", " ")
+	must(t, err)
+	return string(text)
 }
 
 func TestFileIsOneEpisode(t *testing.T) {
@@ -477,15 +457,13 @@ func TestTables(t *testing.T) {
 func TestFewKeysOutliveARestart(t *testing.T) {
 	t.Parallel()
 	s := story{workloads: statusValues(400, workload{}), withCensus: true, lasts: 60}
-	before := s.findings()
-	successor := s.board()
-	successor.Settle(scenario.Began+60, true)
+	b := s.run(s.windows(), inOrder(60))
+	successor := handOver(t, b, s.options(), s.windows())
 	few := keydesign.NewCensus()
 	for _, w := range s.windows() {
 		few.Observe(w)
 	}
 	successor.SetView(detect.Target{Table: "orders"}, few.View(detect.Target{Table: "orders"}, detect.DefaultPolicy()))
-	successor.Restore(before, scenario.Seed)
 	if found := successor.Findings(); len(found) != 1 || found[0].State != detect.Pending {
 		t.Fatalf("with the stored view the successor finds %+v", found)
 	}
@@ -496,38 +474,5 @@ func TestFewKeysOutliveARestart(t *testing.T) {
 	successor.SetView(detect.Target{Table: "orders"}, many.View(detect.Target{Table: "orders"}, detect.DefaultPolicy()))
 	if found := successor.Findings(); len(found) != 1 || found[0].State != detect.Resolved {
 		t.Fatalf("when it has a view it finds %+v", found)
-	}
-}
-
-// TestSplitsAfterARestart lets a judge take over from one that knew the reason: until
-// it has seen the key itself, it does not know it.
-func TestSplitsAfterARestart(t *testing.T) {
-	t.Parallel()
-	s := story{workloads: []workload{{key: "k", units: 1500, sk: rising}}, lasts: 20}
-	windows := s.windows()
-	before := s.run(windows[:10], inOrder(10))
-	successor := s.board()
-	successor.Settle(windows[9].Second, true)
-	successor.Restore(before.Findings(), scenario.Seed)
-	finding := func(b *board.Board) detect.Finding {
-		for _, f := range b.Findings() {
-			if f.Subject == detect.KeyWrites {
-				return f
-			}
-		}
-		t.Fatal("there is no finding")
-		return detect.Finding{}
-	}
-	if f := finding(before); f.Ground != detect.GroundSortKey {
-		t.Errorf("the first judge says %s", f.Ground)
-	}
-	if f := finding(successor); f.Ground != detect.GroundYoung {
-		t.Errorf("before it has seen the key the second one says %s", f.Ground)
-	}
-	for _, w := range windows[10:] {
-		successor.Observe(w)
-	}
-	if f := finding(successor); f.Ground != detect.GroundSortKey {
-		t.Errorf("then it says %s", f.Ground)
 	}
 }

@@ -47,7 +47,7 @@ type sum struct {
 	clocks  sampling.Clocks
 	// open holds the open seconds; throttled holds their throttled parts, where there are
 	// any.
-	open       openSeconds
+	open       openSeconds `checkpoint:"-"`
 	unseenKeys unseenKeys
 	refused    throttling.Refused
 	// marking are callers that have marked a refusal of any key.
@@ -55,8 +55,21 @@ type sum struct {
 	// peak is the highest second of closed seconds, closed their number.
 	peak      sketch.Load
 	closed    int64
-	throttled map[int64]throttled
+	throttled map[int64]throttled `checkpoint:"-"`
+	// counted is the newest second that another board has counted.
+	counted int64 `checkpoint:"-"`
 }
+
+// closeAll returns the sum with all of its seconds closed.
+func (s *sum) closeAll() *sum {
+	all := *s
+	for _, o := range s.open {
+		all.close(o)
+	}
+	return &all
+}
+
+func (s *sum) close(o openSecond) { s.peak, s.closed = detect.MaxLoad(s.peak, o.load), s.closed+1 }
 
 // observe adds a window to the sum of its table, replacing that second's earlier window.
 // A closed second is already counted.
@@ -70,12 +83,14 @@ func (t totals) observe(w *sketch.Window, settled int64) {
 	s.clocks.Observe(w)
 	s.refused.Observe(w)
 	s.observeMarking(w)
-	known := s.open.has(w.Second)
+	known, counted, total := s.open.has(w.Second), w.Second <= s.counted, s.total
 	if !known {
 		if w.Second < settled-detect.Horizon {
 			return
 		}
-		s.seconds++
+		if !counted {
+			s.seconds++
+		}
 	}
 	before, now := s.open.ensure(w.Second), &w.Total
 	requests := uint32(min(now.Requests, math.MaxUint32))
@@ -83,8 +98,11 @@ func (t totals) observe(w *sketch.Window, settled int64) {
 	s.total.Write += now.Write - before.load.Write
 	s.total.Read += now.Read - before.load.Read
 	before.requests, before.load = requests, now.Load
-	s.callers.observe(w.Second, w.Callers, known)
+	s.callers.observe(w.Second, w.Callers, known || counted)
 	s.throttle(w.Second, throttled{now.ThrottledRequests, now.Throttled})
+	if counted && !known {
+		s.total = total // it has the second
+	}
 	s.total.ReadLargest = max(s.total.ReadLargest, w.Total.ReadLargest)
 	s.total.WriteLargest = max(s.total.WriteLargest, w.Total.WriteLargest)
 	s.unseen = detect.MaxLoad(s.unseen, w.Unseen)
@@ -166,7 +184,7 @@ func (t totals) likelyLoad(w *sketch.Window) sketch.Load {
 func (t totals) evict(oldest int64) {
 	for _, s := range t {
 		s.open.closeBefore(oldest, func(o openSecond) {
-			s.peak, s.closed = detect.MaxLoad(s.peak, o.load), s.closed+1
+			s.close(o)
 			delete(s.throttled, o.second())
 		})
 	}

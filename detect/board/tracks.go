@@ -92,6 +92,12 @@ func (ts *tracks) drop(id trackID) {
 	}
 }
 
+// follows reports whether a table or index is followed, or a key of it.
+func (ts *tracks) follows(target detect.Target) bool {
+	c := ts.crowds[target]
+	return c != nil && c.tracked > 0 || ts.all[wholeID(target)] != nil
+}
+
 func (ts *tracks) crowd(target detect.Target) *crowd {
 	c := ts.crowds[target]
 	if c == nil {

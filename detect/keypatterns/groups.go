@@ -148,6 +148,31 @@ func (gs *Groups) group(id groupID) *group {
 	return g
 }
 
+// Known are groups of one table or index, to be kept.
+type Known map[groupID]*group
+
+// Of returns the groups of a table or index.
+func (gs *Groups) Of(target detect.Target) Known {
+	own := Known{}
+	if gs.perTarget[target] == 0 {
+		return own
+	}
+	for id, g := range gs.known {
+		if id.target == target {
+			own[id] = g
+		}
+	}
+	return own
+}
+
+// Restore continues the groups of a table or index.
+func (gs *Groups) Restore(own Known) {
+	for id, g := range own {
+		gs.known[id] = g
+		gs.perTarget[id.target]++
+	}
+}
+
 // Evict drops past periods, and keys without load for a horizon.
 func (gs *Groups) Evict(newest int64) {
 	now := gs.periodOf(newest)

@@ -167,17 +167,13 @@ func (p Rolling) Evict(settled int64) {
 	}
 }
 
-// Restore continues a pattern from its finding, with the figures of its worst key. Keys
-// that are still hot are restored from their own findings, and open the pattern.
-func (p Rolling) Restore(f *detect.Finding) {
-	if f.Rolling == nil {
-		return
+// Of returns the patterns of a table or index.
+func (p Rolling) Of(target detect.Target) Rolling {
+	own := Rolling{}
+	for id, keys := range p {
+		if id.target == target {
+			own[id] = keys
+		}
 	}
-	keys := hotKeys{}
-	for _, key := range f.Rolling.Keys {
-		worst := *f
-		worst.Key, worst.State, worst.OverSeconds = key, detect.Resolved, nil // they belong to an unknown key
-		keys[key] = worst
-	}
-	p[patternID{f.Target, f.Rolling.Template}] = keys
+	return own
 }

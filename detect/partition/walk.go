@@ -44,7 +44,7 @@ const (
 type WalkDetector struct {
 	// second is the newest one. load is its load by cell.
 	second      int64
-	load        [walkCells]float32
+	load        [walkCells]float32 `checkpoint:"-"`
 	total, unit float64
 	mean        [walkCells]float32
 	seen        int64 // seconds in the mean
@@ -52,15 +52,6 @@ type WalkDetector struct {
 	// since and last are the first and the last second of the latest walk, most its highest load.
 	since, last int64
 	most        float64
-}
-
-// Restore continues a walk that another detector found.
-func (d *WalkDetector) Restore(walk *detect.Walk) {
-	from, through := walk.From.Unix(), walk.Through.Unix()
-	if d.last == 0 || from < d.since {
-		d.since = from
-	}
-	d.last, d.most = max(d.last, through), max(d.most, walk.Share*detect.Units(detect.PartitionWrite))
 }
 
 // Observe adds a second that is over, with all its keys. Call it once a second, in order; earlier

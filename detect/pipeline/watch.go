@@ -12,7 +12,7 @@ import (
 
 // Watch follows the pipeline from look to look, and keeps its findings.
 type Watch struct {
-	thresholds Thresholds
+	thresholds Thresholds `checkpoint:"-"`
 	// since is the start of looks without a break, last the last look.
 	since, last time.Time
 	// changed holds, by case, the condition of a finding and the time of its last change.
@@ -43,8 +43,8 @@ func NewWatch(t Thresholds) *Watch {
 	return &Watch{thresholds: t, changed: make(map[detect.Case]change), found: make(map[subject]detect.Finding), back: make(map[detect.Target]time.Time)}
 }
 
-// Restore continues a finding of an earlier watch. It stays open until it is known to be
-// over.
+// Restore continues a finding of a watch that is not remembered. It stays open until it is known
+// to be over.
 func (w *Watch) Restore(f *detect.Finding) { w.found[subjectOf(f)] = *f }
 
 // Findings returns the open findings, and the recently resolved ones.

@@ -1,8 +1,6 @@
 package sampling
 
 import (
-	"math"
-
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/keyheat/keyheat/detect"
@@ -52,21 +50,6 @@ func (p Part) Upper(probability float64) float64 {
 
 // Bounds returns the ends of the 95% interval.
 func (p Part) Bounds() (low, high float64) { return p.Lower(detect.ShowTail), p.Upper(detect.ShowTail) }
-
-// ContinuePart returns the part that has these bounds, about: the judge before did not store
-// the variance.
-func ContinuePart(of, share, low, high float64) Part {
-	p := Part{Of: of, All: detect.Ratio(of, share)}
-	switch {
-	case high <= low:
-	case share >= 1: // Lower is the n-th root of the tail
-		p.Variance = p.All * p.All * math.Log(low) / math.Log(detect.ShowTail)
-	default:
-		deviation := (high - low) / (2 * showDeviations)
-		p.Variance = p.All * p.All * deviation * deviation / (share * (1 - share))
-	}
-	return p
-}
 
 // Clusters add up a part by seconds, where samples do not tell which requests were drawn
 // together. Requests of one draw have one second, so what differs between seconds bounds what

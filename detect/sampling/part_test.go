@@ -48,23 +48,6 @@ func TestExactPart(t *testing.T) {
 	}
 }
 
-// TestContinuePart restores a share from its bounds: the interval is about the same.
-func TestContinuePart(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ share, draws float64 }{{0.33, 148}, {0.05, 400}, {1, 60}, {0.9, 1000}, {0.01, 1e5}} {
-		p := sampling.Part{Of: 1000 * c.share, All: 1000, Variance: 1e6 / c.draws}
-		low, high := p.Bounds()
-		again := sampling.ContinuePart(p.Of, p.Share(), low, high)
-		gotLow, gotHigh := again.Bounds()
-		if math.Abs(again.All-1000) > 1e-6 || math.Abs((gotHigh-gotLow)/(high-low)-1) > 0.2 {
-			t.Errorf("%v of %v draws: %v to %v of %v, want %v to %v", c.share, c.draws, gotLow, gotHigh, again.All, low, high)
-		}
-	}
-	if exact := sampling.ContinuePart(50, 0.25, 0.25, 0.25); exact != (sampling.Part{Of: 50, All: 200}) {
-		t.Errorf("an exact share is continued as %+v", exact)
-	}
-}
-
 // TestClustersCover draws whole batches, and all requests of a batch are refused or none: the 95%
 // interval holds the truth, though no sample names its batch.
 func TestClustersCover(t *testing.T) {

@@ -164,7 +164,7 @@ func Wilson(share float64, n int64, end float64) float64 {
 	if n == 0 {
 		return max(0, end)
 	}
-	const z = showDeviations
+	const z = 1.96 // standard deviations from the middle to an end
 	share = min(share, 1)
 	size := float64(n)
 	middle := share + z*z/(2*size)

@@ -91,25 +91,3 @@ func (t *Total) Mean(largest float64) detect.Figure {
 	}
 	return i.PerSecond(t.Seconds())
 }
-
-// ContinueTotal restores a total from the mean over the given seconds that another judge
-// wrote. The uncertainty follows from the interval. Its draws are no longer known, so the
-// uncertainty also counts as one of whole callers, unless these are excluded.
-func ContinueTotal(mean detect.Figure, seconds int64, sampled, assumed bool) (t Total) {
-	n := float64(seconds)
-	t.value, t.sum.seconds, t.sum.units = detect.Milli(mean.Value*n), n, mean.Value*n
-	if !sampled {
-		t.missing = detect.Milli(mean.High*n) - t.value
-		return t
-	}
-	deviation := (mean.High - mean.Low) * n / (2 * showDeviations)
-	t.sum.variance, t.sum.whole, t.sum.assumed = deviation*deviation, deviation, assumed
-	if seconds > 0 {
-		t.sum.squares = (deviation*deviation*(n-1) + t.sum.units*t.sum.units) / n
-	}
-	return t
-}
-
-// showDeviations is the distance of each end of a 95% interval from the middle, in
-// standard deviations.
-const showDeviations = 1.96

@@ -79,6 +79,7 @@ type Store interface {
 	FindingsByFingerprint(ctx context.Context, fingerprints []string) ([]store.Finding, error)
 	IncidentsByID(ctx context.Context, ids []string) ([]store.Incident, error)
 	Incidents(ctx context.Context, q store.IncidentQuery) ([]store.Incident, error)
+	Checkpoints(ctx context.Context) ([]store.Checkpoint, error)
 	// CloudWatch's minutes, and the samples' minutes.
 	CloudWatchReads(ctx context.Context) ([]store.CloudWatchRead, error)
 	EachCloudWatchMinutes(ctx context.Context, all []store.MinuteQuery) ([][]store.CloudWatchMinute, error)

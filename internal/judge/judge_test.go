@@ -706,6 +706,66 @@ func TestALongEpisodeOutlivesItsWindows(t *testing.T) {
 	equal(t, "notified", o.Notified, []string{"hot firing", "hot resolved"})
 }
 
+// TestAJudgeWithoutCheckpoints takes over an open incident from a judge of another version: nothing
+// is told twice and nothing late, and all that the stored seconds still show is counted.
+func TestAJudgeWithoutCheckpoints(t *testing.T) {
+	t.Parallel()
+	for sentence, spoil := range map[string]func(t *testing.T, s *store.Store){
+		"that wrote none": func(t *testing.T, s *store.Store) {
+			pruned, err := s.Prune(t.Context(), store.Retention{Views: time.Nanosecond})
+			must(t, err)
+			if pruned["checkpoints"] != 2 {
+				t.Fatalf("pruned %v", pruned)
+			}
+		},
+		"that wrote another form": func(t *testing.T, s *store.Store) {
+			all, err := s.Checkpoints(t.Context())
+			must(t, err)
+			for i := range all {
+				all[i].Version++
+			}
+			judgeOnce(t, s, store.Judgement{Checkpoints: all})
+		},
+		"whose form cannot be read": func(t *testing.T, s *store.Store) {
+			all, err := s.Checkpoints(t.Context())
+			must(t, err)
+			for i := range all {
+				all[i].Body = all[i].Body[:len(all[i].Body)/2]
+			}
+			judgeOnce(t, s, store.Judgement{Checkpoints: all})
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			t.Parallel()
+			each(t, func(t *testing.T, s *store.Store) {
+				c := collect(t, s, "a", 0, begin().Add(-10*time.Minute))
+				config := quick()
+				config.PageWithin = time.Hour
+				j := run(t, config, &probe{Store: s})
+				c.commit(600, hot("hot", 1200, 0, 600)...)
+				j.quiet(t)
+				before := left(t, s)
+				j.stop()
+				spoil(t, s)
+				j = run(t, config, &probe{Store: s})
+				j.quiet(t)
+				o := left(t, s)
+				equal(t, "the finding", o.Findings, before.Findings)
+				equal(t, "notified", o.Notified, []string{"hot firing"})
+				c.commit(700, append(hot("hot", 1300, 600, 610), hot("cold", 1, 610, 700)...)...)
+				j.quiet(t)
+				o = left(t, s)
+				f, err := detect.ReadFinding([]byte(o.Findings[0]))
+				must(t, err)
+				if f.SecondsOver() != 610 || f.Peak.WCU.Value != 1300 || f.State != detect.Resolved {
+					t.Errorf("%d seconds over, peak %v, %s", f.SecondsOver(), f.Peak.WCU, f.State)
+				}
+				equal(t, "notified in the end", o.Notified, []string{"hot firing", "hot resolved"})
+			})
+		})
+	}
+}
+
 // TestAFailingStoreChangesNothing lets judgements fail: with nothing written,
 // or with an error that leaves open whether it was.
 func TestAFailingStoreChangesNothing(t *testing.T) {

@@ -3,6 +3,7 @@ package judge
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -133,32 +134,17 @@ func loadEarlier(ctx context.Context, st Store, s *verdict.State) error {
 // loadUnresolved loads the stored findings that are not resolved.
 func loadUnresolved(ctx context.Context, st Store) (all []detect.Finding, err error) {
 	for _, state := range []detect.State{detect.Firing, detect.Pending} {
-		if all, err = appendFindings(ctx, st, store.FindingQuery{State: string(state), Limit: verdict.MaxKnown}, all); err != nil {
+		rows, err := st.Findings(ctx, store.FindingQuery{State: string(state), Limit: verdict.MaxKnown})
+		if err != nil {
 			return nil, err
 		}
-	}
-	return all, nil
-}
-
-// loadHealed loads the findings about keys that DynamoDB has split and whose load goes on.
-// Without them a new judge would see their load as a new incident.
-func loadHealed(ctx context.Context, st Store, now time.Time) ([]detect.Finding, error) {
-	all, err := appendFindings(ctx, st, store.FindingQuery{State: string(detect.Resolved), Severity: string(detect.Critical), Limit: verdict.MaxKnown}, nil)
-	return slices.DeleteFunc(all, func(f detect.Finding) bool { return f.Healed == nil || now.Sub(f.LastSeen) > verdict.Replay }), err
-}
-
-// appendFindings appends stored findings.
-func appendFindings(ctx context.Context, st Store, q store.FindingQuery, all []detect.Finding) ([]detect.Finding, error) {
-	rows, err := st.Findings(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	for _, row := range rows {
-		f, err := detect.ReadFinding(row.Document)
-		if err != nil {
-			return nil, fmt.Errorf("stored finding %s: %w", row.Fingerprint, err)
+		for _, row := range rows {
+			f, err := detect.ReadFinding(row.Document)
+			if err != nil {
+				return nil, fmt.Errorf("stored finding %s: %w", row.Fingerprint, err)
+			}
+			all = append(all, f)
 		}
-		all = append(all, f)
 	}
 	return all, nil
 }
@@ -177,9 +163,32 @@ func loadOpenIncidents(ctx context.Context, st Store, s *verdict.State) error {
 	return nil
 }
 
-// loadRecent loads the windows of targets in the replayed time, in the order of time. It
-// ends with each target's newest window, or with now if the window is ahead.
-func loadRecent(ctx context.Context, st Store, targets []sample.Target, now time.Time) ([]store.Window, error) {
+// replayedAtOnce is of how many tables and indexes the seconds are loaded at once to be replayed.
+const replayedAtOnce = 64
+
+// replay lets the board observe stored seconds again, each table and index from a time on.
+func replay(ctx context.Context, st Store, s *verdict.State, from map[sample.Target]time.Time, now time.Time) error {
+	targets := slices.SortedFunc(maps.Keys(from), sample.Target.Compare)
+	atOnce := replayedAtOnce
+	if !s.Remembers() {
+		atOnce = max(1, len(targets))
+	}
+	for part := range slices.Chunk(targets, atOnce) {
+		windows, err := loadRecent(ctx, st, part, from, now)
+		if err == nil {
+			err = s.Replay(windows)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	s.Resume()
+	return nil
+}
+
+// loadRecent loads the windows of targets since a time, zero for Replay before the newest one, in
+// the order of time. It ends with each target's newest window, or with now if the window is ahead.
+func loadRecent(ctx context.Context, st Store, targets []sample.Target, since map[sample.Target]time.Time, now time.Time) ([]store.Window, error) {
 	last, err := st.LastWindows(ctx, targets)
 	if err != nil {
 		return nil, err
@@ -187,15 +196,17 @@ func loadRecent(ctx context.Context, st Store, targets []sample.Target, now time
 	var queries []store.WindowQuery
 	for i, at := range targets {
 		newest := last[i]
-		if newest.IsZero() {
+		if newest.IsZero() || newest.Before(since[at]) {
 			continue
 		}
 		if newest.After(now) {
 			newest = now
 		}
-		queries = append(queries, store.WindowQuery{
-			Target: at, From: newest.Add(-verdict.Replay), To: newest.Add(time.Second), Limit: int(verdict.Replay/time.Second) + 1,
-		})
+		from := since[at]
+		if from.IsZero() {
+			from = newest.Add(-verdict.Replay)
+		}
+		queries = append(queries, store.WindowQuery{Target: at, From: from, To: newest.Add(time.Second), Limit: int(newest.Sub(from)/time.Second) + 1})
 	}
 	rows, err := st.EachWindows(ctx, queries)
 	if err != nil {

@@ -137,10 +137,10 @@ func TestAFloodOfTablesDisplacesNoView(t *testing.T) {
 	t.Parallel()
 	s := newState(verdict.Options{MaxKeys: 1000, Tables: 4})
 	hour := time.Now().Truncate(time.Hour).Unix()
-	must(t, s.Restore([]detect.Finding{{
+	s.Restore([]detect.Finding{{
 		Subject: detect.KeyWrites, Fingerprint: "f", State: detect.Firing, KeyRef: detect.KeyRef{Target: sample.Target{Table: "harmed"}, KeyType: "S", Key: "k"},
 		FirstSeen: time.Unix(hour, 0), LastSeen: time.Unix(hour, 0),
-	}}, nil))
+	}})
 	seq := int64(0)
 	count := func(second int64, names ...string) {
 		shard, delta := sketch.NewShard(sketch.Config{Seed: 1}), sketch.NewDelta(sketch.Config{Seed: 1})

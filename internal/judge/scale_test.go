@@ -54,8 +54,8 @@ func BenchmarkJudging(b *testing.B) {
 	}
 }
 
-// BenchmarkPartitions compares the judging of the same seconds without positions, with the search
-// for walking load, and with that and maps of eight partitions each.
+// BenchmarkPartitions compares the judging of the same seconds without maps of the partitions, and
+// with maps of eight each.
 func BenchmarkPartitions(b *testing.B) {
 	for _, c := range []struct{ tables, keys int }{{64, 70}, {4, 5000}} {
 		b.Run(fmt.Sprintf("tables=%d/keys=%d", c.tables, c.keys), func(b *testing.B) {
@@ -76,10 +76,9 @@ func comparePositions(b *testing.B, tables, keys int) {
 	for table := range tables {
 		maps[sample.Target{Table: fmt.Sprintf("table-%04d", table)}] = eightPartitions()
 	}
-	judge := func(claimed map[detect.Target]*partition.Map, others []store.TargetDocument) {
+	judge := func(claimed map[detect.Target]*partition.Map) {
 		s := newState(verdict.Options{MaxKeys: 2 << 20})
 		s.Partitions = claimed
-		s.RestoreViews(others)
 		for n, bodies := range deltas {
 			second := f.began.Unix() + int64(n)
 			var read []fold.Delta
@@ -93,30 +92,12 @@ func comparePositions(b *testing.B, tables, keys int) {
 			judgeDeltas(b, s, read, fold.Horizon{Complete: second + 1, Over: second + 1}, time.Unix(second+2, 0))
 		}
 	}
-	others := walkingTables(b)
-	var without, walks, both cputime.Rounds
+	var without, with cputime.Rounds
 	for b.Loop() {
-		without.Take(func() { judge(nil, others) })
-		walks.Take(func() { judge(nil, nil) })
-		both.Take(func() { judge(maps, nil) })
+		without.Take(func() { judge(nil) })
+		with.Take(func() { judge(maps) })
 	}
-	cputime.Report(b, "with-walks", len(deltas), without, walks)
-	cputime.Report(b, "with-walks-and-maps", len(deltas), without, both)
-}
-
-// walkingTables returns the views of as many tables with walking load as a judge follows: it then
-// looks for none in others.
-func walkingTables(b *testing.B) (views []store.TargetDocument) {
-	b.Helper()
-	later := time.Now().Add(24 * time.Hour)
-	document, err := json.Marshal(detect.Table{View: &detect.View{}, Walk: &detect.Walk{From: later, Through: later}})
-	if err != nil {
-		b.Fatal(err)
-	}
-	for n := range 64 {
-		views = append(views, store.TargetDocument{Target: sample.Target{Table: fmt.Sprint("other-", n)}, Document: document})
-	}
-	return views
+	cputime.Report(b, "with-maps", len(deltas), without, with)
 }
 
 // eightPartitions returns a map of eight equal partitions.
@@ -144,7 +125,7 @@ func judging(b *testing.B, collectors, tables int) {
 	s := newState(verdict.Options{MaxKeys: 2 << 20})
 	var from time.Duration
 	var allocated uint64
-	rows, parts := 0, min(looks, collectors)
+	rows, remembered, parts := 0, 0, min(looks, collectors)
 	for n, bodies := range deltas {
 		if n == warm {
 			from, allocated = cputime.Used(), allocatedBytes()
@@ -164,6 +145,9 @@ func judging(b *testing.B, collectors, tables int) {
 				complete++
 			}
 			p := judgeDeltas(b, s, read, fold.Horizon{Complete: complete, Over: complete}, time.Unix(second+2, 0))
+			for _, c := range p.Checkpoints {
+				remembered += len(c.Body)
+			}
 			rows += len(p.Windows) + len(p.Findings) + len(p.Incidents) + len(p.Rollups)
 		}
 	}
@@ -172,6 +156,7 @@ func judging(b *testing.B, collectors, tables int) {
 	b.ReportMetric(float64(allocatedBytes()-allocated)/measured/1e6, "allocated-MB/s")
 	b.ReportMetric(float64(liveBytes()-before)/(1<<20), "heap-MiB")
 	b.ReportMetric(float64(rows)/float64(len(deltas)), "rows/s")
+	b.ReportMetric(float64(remembered)/float64(len(deltas)), "checkpoint-B/s")
 	b.ReportMetric(0, "ns/op")
 	runtime.KeepAlive(s)
 	runtime.KeepAlive(deltas)

@@ -81,16 +81,12 @@ func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 	if err != nil {
 		return nil, err
 	}
-	healed, err := loadHealed(ctx, j.store, now)
-	if err != nil {
-		return nil, err
-	}
-	earlier := slices.Concat(findings, healed)
-	windows, err := loadRecent(ctx, j.store, verdict.Targets(earlier), now)
+	checkpoints, err := j.store.Checkpoints(ctx)
 	if err != nil {
 		return nil, err
 	}
 	s := verdict.NewState(j.config.state(), seed, cursors)
+	s.Remember(checkpoints)
 	s.RestoreViews(views)
 	if err := loadHeat(ctx, j.store, s); err != nil {
 		return nil, err
@@ -109,7 +105,7 @@ func (j *Judge) begin(ctx context.Context, lease store.Lease) (*term, error) {
 		return nil, err
 	}
 	j.renewed.Store(new(time.Now()))
-	return t, s.Restore(earlier, windows)
+	return t, replay(ctx, j.store, s, s.Restore(findings), now)
 }
 
 // pass loads new deltas, judges them and writes the judgement.

@@ -19,7 +19,18 @@ var judging = []obligation{
 	{"totals add all windows", totals},
 	{"cursors never go back", cursorsAdvance},
 	{"a table's view is replaced whole", viewReplaced},
+	{"a checkpoint is replaced whole, one of no table too", checkpointReplaced},
 	{"a lost lease writes nothing", judgeFenced},
+}
+
+func checkpointReplaced(t *testing.T, s *store.Store) {
+	equal(t, "of an empty store", value[[]store.Checkpoint](t)(s.Checkpoints(t.Context())), nil)
+	none, table := store.Checkpoint{Version: 1, Body: []byte{0, 255}}, store.Checkpoint{Target: byStatus, Version: 1 << 40, Body: []byte("first")}
+	judge(t, s, store.Judgement{Checkpoints: []store.Checkpoint{table, none}})
+	equal(t, "checkpoints", value[[]store.Checkpoint](t)(s.Checkpoints(t.Context())), []store.Checkpoint{none, table})
+	table.Version, table.Body = 2, []byte("second")
+	judge(t, s, store.Judgement{Checkpoints: []store.Checkpoint{table}})
+	equal(t, "after another", value[[]store.Checkpoint](t)(s.Checkpoints(t.Context())), []store.Checkpoint{none, table})
 }
 
 func window(second int) store.Window {

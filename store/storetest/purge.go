@@ -78,6 +78,9 @@ func fill(t *testing.T, s *store.Store) {
 		Transitions:         []store.Transition{{Of: "about"}, {Of: "beside"}},
 		IncidentTransitions: []store.Transition{{Of: "stands"}, {Of: "names"}},
 		Views:               []store.TargetDocument{{Target: sample.Target{Table: "orders"}, Document: []byte(`{"top":["user#canary"]}`)}},
+		Checkpoints: []store.Checkpoint{
+			{Target: sample.Target{Table: "orders", Index: "by-user"}, Body: []byte("state of user#canary")}, {Target: sample.Target{Table: "carts"}, Body: []byte("state of user#canary")}, {Body: []byte("progress")},
+		},
 		Notifications: []store.Notification{
 			{ID: "1", Fingerprint: "about", Route: "r", Payload: []byte(`{}`)}, {ID: "2", Incident: "stands", Route: "r", Payload: []byte(`{}`)},
 			{ID: "3", Incident: "names", Route: "r", Payload: []byte(`{"finding":{"key":"user#canary"}}`)}, {ID: "4", Incident: "names", Route: "r", Payload: []byte(`{}`)},
@@ -106,6 +109,11 @@ func purged(t *testing.T, s *store.Store) {
 	equal(t, "findings", found, []string{`carts other user#canary {"key":"user#canary"}`, `orders beside user#7 {"keys":["-"]}`})
 	equal(t, "its history", len(value[[]store.Transition](t)(s.FindingHistory(t.Context(), "about"))), 0)
 	equal(t, "another's history", len(value[[]store.Transition](t)(s.FindingHistory(t.Context(), "beside"))), 1)
+	var remembered []string
+	for _, c := range value[[]store.Checkpoint](t)(s.Checkpoints(t.Context())) {
+		remembered = append(remembered, c.Table)
+	}
+	equal(t, "checkpoints", remembered, []string{"", "carts"})
 	left := value[[]store.Incident](t)(s.Incidents(t.Context(), store.IncidentQuery{}))
 	if len(left) != 1 || string(left[0].Document) != `{"labels":{"team":"-"}}` {
 		t.Errorf("incidents are %+v", left)

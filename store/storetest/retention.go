@@ -49,6 +49,7 @@ func everything(t *testing.T, s *store.Store) {
 		Cardinality:   []store.Cardinality{{Target: sample.Target{Table: "t"}, Minute: noon.AddDate(-1, 0, 0)}},
 		Findings:      []store.Finding{finding("f", 1)},
 		Views:         []store.TargetDocument{{Target: sample.Target{Table: "t"}, Document: []byte("{}")}},
+		Checkpoints:   []store.Checkpoint{{Target: sample.Target{Table: "t"}}},
 		Transitions:   []store.Transition{{Of: "f", At: noon.AddDate(-1, 0, 0)}},
 		Notifications: []store.Notification{{ID: "1", Fingerprint: "f", Route: "r"}},
 		Cursors:       map[string]int64{"a": 1},
@@ -83,7 +84,7 @@ func retentionOld(t *testing.T, s *store.Store) {
 	got := prune(t, s, store.Retention{Deltas: soon, Windows: soon, Cardinality: soon, Findings: soon,
 		History: soon, Notifications: soon, Gaps: soon, Bad: soon, Writers: soon, Views: soon, Targets: soon})
 	equal(t, "pruned", got, store.Pruned{"deltas": 1, "windows": 1, "cardinalities": 1, "findings": 1, "finding_history": 1, "bad_excerpts": 1, "cursors": 1,
-		"notifications": 1, "gaps": 1, "bad_samples": 2, "writers": 1, "table_views": 1, "targets": 3})
+		"notifications": 1, "gaps": 1, "bad_samples": 2, "writers": 1, "table_views": 1, "checkpoints": 1, "targets": 3})
 	equal(t, "deltas", names(read(t, s, nil)), nil)
 	equal(t, "totals", value[[]store.Total](t)(s.Totals(t.Context())), nil)
 	equal(t, "findings", value[[]store.Finding](t)(s.Findings(t.Context(), store.FindingQuery{})), nil)

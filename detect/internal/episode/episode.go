@@ -34,7 +34,7 @@ type Episode struct {
 	// Over counts seconds proven above the limit, possible seconds that may be above it,
 	// saturated seconds on a plateau at it.
 	Over, possible, saturated int
-	// overIn are the seconds that Over counts, as far as this judge counted them.
+	// overIn are the seconds that Over counts.
 	overIn []detect.Span
 	// bursts are the newest of these ranges, of earlier episodes too.
 	bursts []detect.Span
@@ -45,9 +45,7 @@ type Episode struct {
 	combined  float64         // the largest sum of both utilisations
 	means     *sampling.Means // of a sampled key
 	sampled   bool
-	// peak is the peak of a sampled key; restoredPeak is the previous judge's.
-	peak         sampling.Peak
-	restoredPeak sample.Milli
+	peak      sampling.Peak // of a sampled key
 	// draws is how all requests were sampled. believed reports a second above the
 	// policy's share only if requests were drawn independently, which the samples do not
 	// state.
@@ -94,8 +92,6 @@ type Episode struct {
 	refusals    harm.Sums
 	// healing outlasts an episode: partitions are never merged again.
 	healing healing
-	// restoredEvidence is the previous judge's evidence.
-	restoredEvidence *detect.Evidence
 }
 
 // Rules are the conditions that judge an episode of a watched subject.
@@ -124,7 +120,7 @@ func (e *Episode) observe(p *point, r Rules) {
 	if p.pressure == nil && e.healing.observe(s.servedSecond(r.Watched), r.Watched, r.Time) && !r.OneEpisode {
 		*e = Episode{through: p.second - 1, means: e.means, flushes: e.flushes, healing: e.healing}
 	}
-	if p.second <= e.through { // counted before a restart
+	if p.second <= e.through { // it came after the seconds behind it were folded
 		e.raisePeaks(s.likely, r.Largest)
 		return
 	}

@@ -1,8 +1,6 @@
 package episode
 
 import (
-	"slices"
-
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/harm"
 	"github.com/keyheat/keyheat/detect/sampling"
@@ -18,27 +16,23 @@ func (e *Episode) Peak(k detect.Subject) sampling.Interval { return detect.Side(
 // least likely value.
 func (e *Episode) sustainedPeak(k detect.Subject) sampling.PeakLoad {
 	most := e.Peak(k)
-	if !e.sampled || e.means == nil && e.restoredPeak == 0 {
+	if !e.sampled || e.means == nil {
 		return sampling.PeakLoad{Value: most.Value, Low: most.Low, Sure: most.Low}
 	}
 	peak := e.peak.Load(e.seconds, e.draws.RateLow)
-	low := peak.Low
-	if e.restoredPeak > peak.Value {
-		low = most.Low // the previous judge's figure
-	}
 	mean := detect.Milli(e.total(k).Mean(0).Value) // chance raises the mean no more than it lowers it
-	value := min(max(peak.Value, mean, e.restoredPeak), most.Value)
+	value := min(max(peak.Value, mean), most.Value)
 	if e.believed {
 		peak.Sure = 0 // whole calls and callers do not even out by chance
 	}
-	return sampling.PeakLoad{Value: value, Low: min(low, value), Sure: min(peak.Sure, value)}
+	return sampling.PeakLoad{Value: value, Low: min(peak.Low, value), Sure: min(peak.Sure, value)}
 }
 
 // leastPeak returns the proven load of a sampled key's highest second, from the lower
 // bound of its mean and the sure load of its highest seconds. The highest of many noisy
 // seconds proves little by itself.
 func (e *Episode) leastPeak(r Rules, mean float64, sure sample.Milli) float64 {
-	least := max(detect.Units(detect.Milli(mean)), detect.Units(sure)) // as the next judge reads it
+	least := max(detect.Units(detect.Milli(mean)), detect.Units(sure))
 	if e.Over > 0 || e.sustained {
 		return max(least, detect.Units(detect.Limit(r.Watched)))
 	}
@@ -63,7 +57,7 @@ func (e *Episode) KeyFinding(s Followed, r Rules) detect.Finding {
 	figure := detect.Side(r.Watched, &f.Peak.WCU, &f.Peak.RCU)
 	figure.Value = detect.Units(sustained.Value)
 	figure.Low = min(figure.Low, detect.Units(sustained.Low)) // the highest second's own bound would be above the value
-	if e.sampled && sustained.Value > e.restoredPeak {        // else the judge before this one wrote both
+	if e.sampled {
 		figure.Low = min(figure.Low, e.leastPeak(r, detect.Side(r.Watched, f.Mean.WCU, f.Mean.RCU).Low, sustained.Sure))
 	}
 	f.Utilization = max(f.Peak.WCU.Value/detect.Units(detect.PartitionWrite), f.Peak.RCU.Value/detect.Units(detect.PartitionRead))
@@ -117,9 +111,8 @@ func (e *Episode) Throttling() *detect.Throttling {
 	for _, n := range e.Pressure.Refused {
 		refused += n
 	}
-	before := e.refusals.Throttling() // the previous judge's
 	if refused == 0 {
-		return before
+		return nil
 	}
 	t := &detect.Throttling{From: detect.TimeOf(e.first), To: detect.TimeOf(e.last)}
 	throttled, load := e.Pressure.Throttled, e.Pressure.Load
@@ -135,9 +128,6 @@ func (e *Episode) Throttling() *detect.Throttling {
 		t.Unit = "rcu"
 	}
 	harm.SetShare(t, share)
-	if before != nil {
-		harm.Continue(t, before)
-	}
 	return t
 }
 
@@ -178,79 +168,6 @@ func qualityOf(e *Episode) detect.Quality {
 // isFlushed reports whether flushed load makes up most of the episode, so that its times
 // do not show when the load was.
 func (e *Episode) isFlushed() bool { return e.flushed > e.exact }
-
-// restoreEpisode returns the episode that made the finding.
-func restoreEpisode(f *detect.Finding) *Episode {
-	e := &Episode{
-		state: f.State, seconds: f.Seconds, through: f.Through.Unix(),
-		write: intervalOf(f.Peak.WCU), read: intervalOf(f.Peak.RCU), At: f.Peak.At.Unix(),
-		consumed: sketch.Load{Read: detect.Milli(f.Consumed.RCU), Write: detect.Milli(f.Consumed.WCU)},
-		Over:     f.SecondsOver(), possible: f.PossibleSeconds, saturated: f.SaturatedSeconds,
-		isHarmed: f.Severity == detect.Critical,
-		warned:   detect.Rank(f.Severity) >= detect.Rank(detect.Warning), combined: f.Combined, restoredEvidence: f.Evidence, refusals: harm.Restore(f.Throttling),
-		first: f.FirstSeen.Unix(), last: f.LastSeen.Unix(),
-	}
-	if f.Replication != nil {
-		e.replicated = detect.Milli(f.Replication.WCU)
-	}
-	if f.Throttling != nil || f.Evidence.ThrottledRequests() > 0 {
-		e.refused[0], e.healing.refused = e.last, e.last
-	}
-	if f.Subject.OfTable() {
-		e.watched, e.isHarmed, e.escalated = f.Subject, false, f.Severity == detect.Critical
-		e.Pressure.Partition = f.Partition
-	}
-	if f.Healed != nil { // its load goes on
-		e.healing = healing{refused: f.Healed.Since.Unix() - 1, healed: true, then: *f.Healed}
-		e.state = detect.Firing
-	}
-	e.restoreQuality(f)
-	e.readTotal = sampling.ContinueTotal(f.Mean.RCU, f.Seconds, e.sampled, e.draws.Assumed > 0)
-	e.writeTotal = sampling.ContinueTotal(f.Mean.WCU, f.Seconds, e.sampled, e.draws.Assumed > 0)
-	e.hottest[0] = e.last
-	for _, in := range f.Bursts {
-		for second := max(in.From, in.To-detect.HarmOf); second <= in.To && second >= e.first; second++ {
-			pushWithin(e.over[:], second, detect.HarmOf)
-		}
-	}
-	switch f.Quality.Source {
-	case detect.SourceChanges:
-		e.requests, e.changes = 1, 1
-	case detect.SourceMixed:
-		e.requests, e.changes = 2, 1
-	}
-	if f.Share > 0 {
-		e.sumTable = sketch.Load{
-			Read:  sample.Milli(float64(e.readTotal.Value()) / f.Share),
-			Write: sample.Milli(float64(e.writeTotal.Value()) / f.Share),
-		}
-	}
-	return e
-}
-
-// restoreQuality continues the sample quality of a stored finding.
-func (e *Episode) restoreQuality(f *detect.Finding) {
-	q := &f.Quality
-	if slices.Contains(q.CannotSee, detect.BlindSeconds) {
-		e.flushed = 1
-	} else if e.warned {
-		e.exact = 1
-	}
-	if q.Estimated != nil && *q.Estimated {
-		e.draws.Estimated = 1
-	}
-	if q.Sampling == detect.SamplingNone || q.Sampling == "" {
-		return
-	}
-	e.sampled, e.believed = true, q.Sampling == detect.SamplingUnknowable
-	e.restoredPeak = detect.Milli(detect.Side(f.Subject, f.Peak.WCU, f.Peak.RCU).Value)
-	if q.Sampling != detect.SamplingByCall {
-		e.draws.Assumed = 1
-	}
-	if q.Rate != nil {
-		e.draws.RateLow, e.draws.RateHigh = *q.Rate, *q.Rate
-	}
-}
 
 func intervalOf(f detect.Figure) sampling.Interval {
 	return sampling.Interval{Value: detect.Milli(f.Value), Low: detect.Milli(f.Low), High: detect.Milli(f.High)}

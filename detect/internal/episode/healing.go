@@ -87,9 +87,6 @@ const maxMarking = 64
 type marking struct {
 	callers []uint64
 	part    float64 // of the last second with a known caller
-	// continued reports that the previous judge knew such callers. Its finding does not list
-	// them, so all callers count until one marks a refusal again.
-	continued bool
 }
 
 // observe adds the callers that mark refusals in a second, and returns the part of its load
@@ -105,11 +102,7 @@ func (m *marking) observe(k *sketch.KeyLoad) (part float64) {
 	for _, c := range e.RefusedCallers.Entries {
 		m.add(c.Hash)
 	}
-	switch {
-	case len(m.callers) > 0:
-	case m.continued:
-		return 1
-	default:
+	if len(m.callers) == 0 {
 		return 0
 	}
 	marked, all := uint64(0), uint64(0)

@@ -37,10 +37,10 @@ func (c Conditions) Rules(k detect.Subject) Rules {
 // limit. It holds the open seconds, and the episodes that older ones made.
 type Track struct {
 	Followed Followed
-	points   series         // within the horizon
+	points   series         `checkpoint:"-"` // within the horizon
 	hottest  hottestSeconds // of the hottest seconds
-	// places keeps the load by sort key. It starts empty when another judge takes over.
-	places split.Ring
+	// places keeps the load by sort key.
+	places split.Ring `checkpoint:"-"`
 	// spread measures how a target's throttling spreads over its keys; empty for a key.
 	spread throttling.Spread
 	// marking holds the callers that have marked refusals.
@@ -51,19 +51,19 @@ type Track struct {
 	past map[detect.Subject]*Episode
 	// cached holds the episodes up to and including the second `settled`, in the order of
 	// its sides. Settled seconds are judged once, unless late data change them.
-	cached  [2]Episode
-	settled int64
+	cached  [2]Episode `checkpoint:"-"`
+	settled int64      `checkpoint:"-"`
 	// grew reports that some second has measured growth of the key's items.
 	grew bool
 	// changed is the newest second with requests that come from a stream.
 	changed int64
 	// largest and warning are the conditions under which cached was judged.
-	largest Largest
-	warning float64
+	largest Largest `checkpoint:"-"`
+	warning float64 `checkpoint:"-"`
 	// cold is the second up to which all points are cold under a policy that warns from
 	// coldBelow.
-	cold      int64
-	coldBelow float64
+	cold      int64   `checkpoint:"-"`
+	coldBelow float64 `checkpoint:"-"`
 }
 
 // noSecond is before every second.
@@ -95,18 +95,29 @@ func (t *Track) Observe(w *sketch.Window, k *sketch.KeyLoad, batch sampling.Batc
 func (t *Track) HasPlaces() bool { return !t.places.Empty() }
 
 // ObserveTable records a second of a table or index as a whole, and its likely load.
-func (t *Track) ObserveTable(w *sketch.Window, likely sketch.Load, p *throttling.Pressure, oldest int64) {
+// A second that is new was not observed by another board before.
+func (t *Track) ObserveTable(w *sketch.Window, likely sketch.Load, p *throttling.Pressure, oldest int64, isNew bool) {
 	t.put(tablePoint(w, likely, p), oldest, Largest{})
-	t.spread.Observe(w)
+	if isNew {
+		t.spread.Observe(w)
+	}
 }
 
 // LoadSpread returns how the target's throttling spreads over its keys.
 func (t *Track) LoadSpread() *throttling.Spread { return &t.spread }
 
-// Restore continues the episode that made a finding.
-func (t *Track) Restore(f *detect.Finding) {
-	t.past[f.Subject] = restoreEpisode(f)
-	t.marking.continued = t.marking.continued || f.Healed != nil
+// OutlivesItsSeconds reports whether the track has more than its seconds within the horizon show
+// when they are observed again.
+func (t *Track) OutlivesItsSeconds() bool { return len(t.past) > 0 || t.Followed.IsWhole() }
+
+// Restore continues another board's track, without its seconds.
+func (t *Track) Restore(before *Track) {
+	of, past := t.Followed, t.past
+	*t = *before
+	t.Followed, t.settled, t.cold = of, noSecond, noSecond
+	if t.past == nil {
+		t.past = past
+	}
 }
 
 func (t *Track) put(p point, oldest int64, l Largest) {
@@ -282,7 +293,7 @@ func (t *Track) IsDone(c Conditions) bool {
 }
 
 // KeyEvidence returns the evidence of a key's episode, with its last minute's retries and
-// the split verdict. The verdict covers only seconds that this judge has seen itself.
+// the split verdict.
 func (t *Track) KeyEvidence(e *Episode, k detect.Subject) *detect.Evidence {
 	gathered := t.Evidence(e)
 	if gathered == nil {
@@ -299,17 +310,12 @@ func (t *Track) KeyEvidence(e *Episode, k detect.Subject) *detect.Evidence {
 	return &own
 }
 
-// Evidence returns the evidence of the episode's seconds, or the previous judge's; nil if
-// there is none.
+// Evidence returns the evidence of the episode's seconds; nil if there is none.
 func (t *Track) Evidence(e *Episode) *detect.Evidence {
-	gathered := t.hottest.summarise(e.first, e.last)
 	if t.Followed.IsWhole() {
-		gathered = summarisePressure(&e.Pressure, e.seconds)
+		return summarisePressure(&e.Pressure, e.seconds)
 	}
-	if gathered == nil {
-		return e.restoredEvidence
-	}
-	return gathered
+	return t.hottest.summarise(e.first, e.last)
 }
 
 // LoadAt returns the key's demand in one second.

@@ -15,7 +15,6 @@ type Sums struct {
 	first, last int64
 	// units are the throttled units of the requested ones, calm is the load since last.
 	units, calm sampling.Part
-	unit        string // see detect.Throttling
 }
 
 // Add adds a second's load, and the throttled units of it.
@@ -37,7 +36,7 @@ func (s *Sums) Throttling() *detect.Throttling {
 	if s.first == 0 {
 		return nil
 	}
-	t := &detect.Throttling{From: detect.TimeOf(s.first), To: detect.TimeOf(s.last), Units: s.units.Of, Unit: s.unit}
+	t := &detect.Throttling{From: detect.TimeOf(s.first), To: detect.TimeOf(s.last), Units: s.units.Of}
 	SetShare(t, s.units)
 	return t
 }
@@ -46,26 +45,6 @@ func (s *Sums) Throttling() *detect.Throttling {
 func SetShare(t *detect.Throttling, p sampling.Part) {
 	t.Share = p.Share()
 	t.ShareLow, t.ShareHigh = p.Bounds()
-}
-
-// Restore continues the throttling that an earlier judge stored; nil for none.
-func Restore(t *detect.Throttling) (s Sums) {
-	if t == nil {
-		return s
-	}
-	return Sums{first: t.From.Unix(), last: t.To.Unix(), units: sampling.ContinuePart(t.Units, t.Share, t.ShareLow, t.ShareHigh), unit: t.Unit}
-}
-
-// Continue adds the throttling that an earlier judge stored. Its share stands for its time,
-// because the requests behind it are not stored.
-func Continue(t, before *detect.Throttling) {
-	earlier, since := before.To.Sub(before.From).Seconds()+1, max(0, t.To.Sub(before.To).Seconds())
-	mean := func(then, now float64) float64 { return (then*earlier + now*since) / (earlier + since) }
-	t.Share, t.ShareLow, t.ShareHigh = mean(before.Share, t.Share), mean(before.ShareLow, t.ShareLow), mean(before.ShareHigh, t.ShareHigh)
-	t.Units += before.Units
-	if t.Unit != before.Unit {
-		t.Unit = ""
-	}
 }
 
 // Share judges the share of a key's requests that its partition refuses. The zero value is

@@ -45,10 +45,6 @@ func (l Late) Observe(deltas []Delta, complete int64, now time.Time) (changed ma
 	}
 	changed = make(map[sample.Target]int64)
 	for of, known := range l {
-		if known.newest.IsZero() { // of the previous judge
-			known.at, known.newest = now, now
-			l[of] = known
-		}
 		if now.Sub(known.newest) > lateMemory+time.Duration(known.seconds)*time.Second {
 			delete(l, of)
 		}
@@ -89,6 +85,3 @@ func (l Late) Suppose(of sample.Target, seconds int64, now time.Time) {
 
 // Seconds returns how late the samples of a table or index come; 0 if they come in time.
 func (l Late) Seconds(of sample.Target) int64 { return l[of].seconds }
-
-// Restore continues the previous judge's lateness of a table or index.
-func (l Late) Restore(of sample.Target, seconds int64) { l[of] = lateness{seconds: seconds} }

@@ -92,6 +92,14 @@ func NewDelta(writer string, seq int64, d *sketch.Delta) Delta {
 	return Delta{writer: writer, seq: seq, windows: all, Cardinality: d.Cardinality, Callers: d.Callers}
 }
 
+// After returns the deltas beyond these of each writer.
+func After(deltas []Delta, read map[string]int64) []Delta {
+	if len(read) == 0 {
+		return deltas
+	}
+	return slices.DeleteFunc(slices.Clone(deltas), func(d Delta) bool { return d.seq <= read[d.writer] })
+}
+
 // Missing returns the seconds that these deltas add to and that are not in memory,
 // of each target in order. They are loaded before the deltas are folded.
 func (l *Windows) Missing(deltas []Delta) map[sample.Target][]int64 {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/internal/judge/fold"
 	"github.com/keyheat/keyheat/store"
 )
@@ -17,6 +18,7 @@ type Pending struct {
 	views            bool
 	horizon          fold.Horizon
 	rest             *draft
+	changes          map[detect.Target]board.Change
 }
 
 // Pending returns everything that has to be written now. The roll-ups of
@@ -49,6 +51,9 @@ func (s *State) Pending(closing []fold.Instant, tables []detect.Table, h fold.Ho
 	if s.Seen.Advance(h, s.Gaps, now); !p.Empty() || s.Seen.Due() {
 		p.Seen = s.Seen.Rows()
 	}
+	if !p.Empty() {
+		s.checkpoints(&p)
+	}
 	return p, nil
 }
 
@@ -65,6 +70,7 @@ func (s *State) MarkWritten(p Pending) {
 	}
 	s.markWritten(p.rest)
 	maps.Copy(s.cursors, p.Cursors)
+	maps.Copy(s.written, p.changes)
 }
 
 // Empty reports whether there is nothing to write.

@@ -8,6 +8,7 @@
 package verdict
 
 import (
+	"hash/maphash"
 	"math"
 	"slices"
 	"time"
@@ -95,6 +96,15 @@ type State struct {
 	cursors map[string]int64
 	// seed is the installation's hash seed.
 	seed uint64
+	// before are the deltas that the judge before has folded, and clock is how far its board had
+	// come, nil if there is no checkpoint. replays has the second from which each table and index
+	// is observed again.
+	before  map[string]int64
+	clock   *board.Clock
+	replays map[detect.Target]time.Time
+	// written is the stored checkpoint of each table and index, and phases spreads their times.
+	written map[detect.Target]board.Change
+	phases  maphash.Seed
 }
 
 // observation is a finding of the board at one moment: when newest was the newest
@@ -113,7 +123,7 @@ func NewState(o Options, seed uint64, cursors map[string]int64) *State {
 		options: o, Windows: fold.NewWindows(cursors), Minutes: make(fold.Minutes), late: make(fold.Late),
 		Heat: fold.NewHeat(nil), Seen: fold.NewSeen(nil),
 		known: newKnown(), draft: newDraft(), unresolved: newUnresolved(), open: make(map[string]bool), cursors: cursors, seed: seed,
-		pipeline: pipeline.NewWatch(o.Pipeline),
+		pipeline: pipeline.NewWatch(o.Pipeline), replays: make(map[detect.Target]time.Time), written: make(map[detect.Target]board.Change), phases: maphash.MakeSeed(),
 	}
 	s.Views = fold.NewViews(o.Tables, s.policy, s.unresolved.targets)
 	s.board = board.New(board.Options{Policy: o.Policy, Facts: s.FactsOf, Partitions: s.partitionsOf, Keys: o.Keys, KeyBytes: o.KeyBytes})
@@ -160,7 +170,8 @@ func (s *State) policy(of detect.Target) detect.Policy {
 
 // Fold takes deltas into memory whose seconds and minutes are loaded.
 func (s *State) Fold(deltas []fold.Delta, now time.Time) {
-	for of, seconds := range s.late.Observe(deltas, s.complete, now) {
+	fresh := fold.After(deltas, s.before)
+	for of, seconds := range s.late.Observe(fresh, s.complete, now) {
 		s.board.SetLate(of, seconds)
 	}
 	s.Windows.Fold(deltas)
@@ -169,7 +180,9 @@ func (s *State) Fold(deltas []fold.Delta, now time.Time) {
 		for _, r := range deltas[i].Cardinality {
 			s.Views.Count(r)
 		}
-		for _, c := range deltas[i].Callers {
+	}
+	for i := range fresh {
+		for _, c := range fresh[i].Callers {
 			s.board.ObserveCallers(c)
 		}
 	}

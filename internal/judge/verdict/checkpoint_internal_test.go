@@ -1,0 +1,20 @@
+package verdict
+
+import (
+	"testing"
+
+	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/detect/checkpoint"
+)
+
+// TestCheckpointVersion: a checkpoint of another shape has another version, so that no judge reads
+// what it does not understand. When this fails, raise CheckpointVersion and write the new shapes
+// here.
+func TestCheckpointVersion(t *testing.T) {
+	t.Parallel()
+	type shapes struct{ memory, progress string }
+	got := shapes{checkpoint.Shape(new(board.Memory)), checkpoint.Shape(new(progress))}
+	if want := map[int]shapes{1: {"ed5f1c3f53003451", "0339f6cacea1585c"}}[CheckpointVersion]; got != want {
+		t.Errorf("version %d has the shapes %+v, want %+v", CheckpointVersion, got, want)
+	}
+}

@@ -1,0 +1,10 @@
+-- +goose Up
+
+-- What the judge remembers of each target beside its stored seconds, and with an empty name what
+-- it remembers of none. Only the judge reads a body; it drops one of another version.
+CREATE TABLE checkpoints (
+    target  BIGINT    NOT NULL PRIMARY KEY,
+    updated TIMESTAMP NOT NULL,
+    version BIGINT    NOT NULL,
+    body    BLOB      NOT NULL
+);
