@@ -2,13 +2,13 @@ package board
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/episode"
 	"github.com/keyheat/keyheat/detect/internal/throttling"
 	"github.com/keyheat/keyheat/detect/keypatterns"
 	"github.com/keyheat/keyheat/detect/partition"
+	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -24,11 +24,8 @@ type Options struct {
 	// Partitions returns the map of a table's partitions if its ranges are claimed without a
 	// doubt; nil if not. A nil function knows none of any table.
 	Partitions func(detect.Target) *partition.Map
-	// OneEpisode makes one episode of everything observed, as when a file is analysed:
-	// hot keys stay when they cool.
-	OneEpisode bool
 	// Keys is the most keys followed at once, 0 for DefaultKeys. One table or index may
-	// have a tenth of them, unless OneEpisode is set. See tracks.
+	// have a tenth of them. See tracks.
 	Keys int
 	// KeyBytes bounds the bytes that the followed keys take, about; 0 is no bound.
 	KeyBytes int64
@@ -38,6 +35,7 @@ type Options struct {
 type Board struct {
 	options  Options
 	timeline episode.Timeline
+	ended    bool                // nothing more comes
 	newest   int64               // the newest second observed
 	tracks   *tracks             // keys, tables and indexes that are or were near a limit
 	totals   totals              // sums of every table and index
@@ -71,7 +69,7 @@ func New(o Options) *Board {
 	}
 	o.Keys = cmp.Or(o.Keys, DefaultKeys)
 	return &Board{
-		options: o, tracks: newTracks(), shown: map[trackID]bool{}, evicted: related{}, totals: totals{}, groups: keypatterns.NewGroups(o.OneEpisode), patterns: keypatterns.Rolling{},
+		options: o, tracks: newTracks(), shown: map[trackID]bool{}, evicted: related{}, totals: totals{}, groups: keypatterns.NewGroups(), patterns: keypatterns.Rolling{},
 		views: views{}, walks: walks{}, related: related{}, callers: map[detect.Target]*tableCallers{}, late: map[detect.Target]int64{},
 	}
 }
@@ -85,8 +83,8 @@ func (b *Board) Observe(w *sketch.Window) {
 		return // no limit of a partition holds for its units
 	}
 	b.observeTable(w)
-	b.totals[w.Target].unseenKeys.observe(w, b.options.OneEpisode)
 	sum := b.totals[w.Target]
+	sum.unseenKeys.observe(w)
 	clocks := &sum.clocks
 	b.groups.Observe(w, max(b.newest, sum.counted), b.options.Policy(w.Target), clocks)
 	largest := b.totals.largest(w.Target)
@@ -176,6 +174,9 @@ func (b *Board) Settle(second int64, complete bool) {
 	}
 }
 
+// End says that nothing more comes: what is open is judged as it stands.
+func (b *Board) End() { b.ended = true }
+
 // evict folds seconds beyond the horizon and drops keys that have cooled.
 func (b *Board) evict() {
 	oldest := b.timeline.Settled - detect.Horizon
@@ -203,9 +204,7 @@ func (b *Board) evict() {
 		b.tracks.drop(id)
 	}
 	b.totals.evict(oldest - detect.MeanLongest) // a later flush may have gathered load this early
-	if !b.options.OneEpisode {
-		b.forgetTables()
-	}
+	b.forgetTables()
 	b.groups.Evict(b.newest)
 	b.patterns.Evict(b.timeline.Settled)
 	b.walks.evict(b.newest)
@@ -249,7 +248,7 @@ func (b *Board) RefusedKeys(target detect.Target) []detect.RefusedKey {
 	return b.totals.sumOf(target).refused.Keys()
 }
 
-// Doubts returns the loads of keys that may have been over a limit, the highest first. See
+// Doubts returns the loads of keys that may have been over a limit, in any order. See
 // [detect.Doubt].
 func (b *Board) Doubts() (all []detect.Doubt) {
 	for _, t := range b.tracks.all {
@@ -265,17 +264,12 @@ func (b *Board) Doubts() (all []detect.Doubt) {
 			}
 		}
 	}
-	slices.SortFunc(all, func(x, y detect.Doubt) int {
-		return cmp.Or(cmp.Compare(y.Most, x.Most), x.Target.Compare(y.Target), cmp.Compare(x.Key, y.Key), cmp.Compare(x.Unit, y.Unit))
-	})
 	return all
 }
 
-// Tables returns every table and index, the most requested first.
-func (b *Board) Tables() []detect.Table {
-	tables := b.totals.tables()
-	for i := range tables {
-		tables[i].Walk = b.Walk(tables[i].Target)
-	}
-	return tables
+// Provable returns the smallest load of one second that samples of a table or index can prove to
+// be above a partition's limit, 0 if all requests are seen.
+func (b *Board) Provable(target detect.Target) detect.Unseen {
+	l := b.totals.largest(target)
+	return detect.Unseen{WCU: sampling.Provable(detect.PartitionWrite, l.Write), RCU: sampling.Provable(detect.PartitionRead, l.Read)}
 }

@@ -71,10 +71,7 @@ func compareHeat(x, y standing) int {
 
 // limitKeys evicts the least hot keys of a table or index with too many keys.
 func (b *Board) limitKeys(target detect.Target) {
-	most := b.options.Keys
-	if !b.options.OneEpisode {
-		most = max(1, most/targetShare)
-	}
+	most := max(1, b.options.Keys/targetShare)
 	if c := b.tracks.crowds[target]; c == nil || c.tracked <= most+most/2 {
 		return
 	}

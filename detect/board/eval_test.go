@@ -128,7 +128,7 @@ func evaluate(w seededScenario, rate float64, collectors int, seed uint64) (s sc
 	for i := range shards {
 		shards[i] = sketch.NewShard(sketch.Config{Seed: scenario.Seed, CounterBytes: 1 << 16})
 	}
-	judge := board.New(board.Options{OneEpisode: true})
+	judge := board.New(board.Options{})
 	judge.Settle(scenario.Began-1, true)
 	peaks := map[string]sketch.Load{}
 	for second := range *evalSeconds {

@@ -51,18 +51,19 @@ func (b *Board) Findings() []detect.Finding {
 	also = append(also, b.growthFindings(grew, found)...)
 	also = append(also, relate.Moving(found, b.options.Policy)...)
 	also = uniqueFindings(also)
-	if !b.options.OneEpisode {
-		also = b.related.resolveAbsent(also, b.timeline.Settled)
-	}
+	also = b.related.resolveAbsent(also, b.timeline.Settled)
 	found = append(found, also...)
 	b.nameTableCallers(found)
 	b.addReplication(found)
 	relate.Assign(found, b.options.Policy)
 	casebook.Settle(found)
-	slices.SortFunc(found, func(x, y detect.Finding) int {
-		return cmp.Or(cmp.Compare(detect.Rank(y.Severity), detect.Rank(x.Severity)), cmp.Compare(y.Utilization, x.Utilization), strings.Compare(x.Fingerprint, y.Fingerprint))
-	})
+	slices.SortFunc(found, Compare)
 	return found
+}
+
+// Compare orders findings: the most severe first, then the most utilised.
+func Compare(x, y detect.Finding) int {
+	return cmp.Or(cmp.Compare(detect.Rank(y.Severity), detect.Rank(x.Severity)), cmp.Compare(y.Utilization, x.Utilization), strings.Compare(x.Fingerprint, y.Fingerprint))
 }
 
 // isOfOpenKeys reports whether a full partition refuses mostly keys that were proven hot, and
@@ -84,9 +85,7 @@ func (b *Board) isOfOpenKeys(f *detect.Finding, found []detect.Finding) bool {
 	return share > 0.5
 }
 
-// completeFew adds the evidence of key findings to the findings about few key values. In
-// a file, key findings show in which seconds any value exceeded a limit. Otherwise the
-// board has forgotten some seconds of the view.
+// completeFew adds the evidence of key findings to the findings about few key values.
 func (b *Board) completeFew(few, found []detect.Finding) {
 	for i := range few {
 		f := &few[i]
@@ -102,24 +101,15 @@ func (b *Board) completeFew(few, found []detect.Finding) {
 			!slices.ContainsFunc(values, func(v *detect.Finding) bool { return v.State != detect.Resolved }) {
 			f.State, f.Healed = detect.Resolved, values[i].Healed
 		}
-		if !b.options.OneEpisode {
-			endWithValues(f, values)
-			continue
-		}
-		if f.OverSeconds != nil {
-			continue
-		}
-		if n, in := detect.AnyOver(values); n != nil && *n > 0 { // a value that the policy excludes has no findings
-			f.OverSeconds, f.OverIn = n, in
-		}
+		endWithValues(f, values)
 	}
 }
 
 // isPresent reports whether a view is evidence of the present: it ends with the requests that
-// it is about. Views of a file always count.
+// it is about. At the end of all requests every view counts.
 func (b *Board) isPresent(target detect.Target, v *detect.View) bool {
 	newest := max(v.To.Unix()-1, b.totals.sumOf(target).last)
-	return b.options.OneEpisode || v.To.Unix() >= b.timeline.Settled-viewSeconds && newest >= b.timeline.Settled-silentSeconds
+	return b.ended || v.To.Unix() >= b.timeline.Settled-viewSeconds && newest >= b.timeline.Settled-silentSeconds
 }
 
 // endWithValues resolves a finding about few key values with the last of its hot values. Its
@@ -196,8 +186,7 @@ func (b *Board) conditions(t *episode.Track) episode.Conditions {
 	target, settled := t.Followed.Target, b.timeline
 	settled.Settled -= b.late[target] // until then more samples may come
 	return episode.Conditions{
-		Policy:     b.options.Policy(target),
-		OneEpisode: b.options.OneEpisode, Largest: b.totals.largest(target), Time: settled,
+		Policy: b.options.Policy(target), Largest: b.totals.largest(target), Time: settled,
 		Table: func(from, to int64) sketch.Load { return b.totals.sumBetween(target, from, to) },
 	}
 }
@@ -212,7 +201,7 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	}
 	f.Rolling = keypatterns.MatchTime(string(f.Key), f.Peak.At)
 	facts := b.options.Facts(f.Target)
-	if f.Ground = relate.Diagnose(&f, facts); f.Ground == detect.GroundYoung && b.options.OneEpisode {
+	if f.Ground = relate.Diagnose(&f, facts); f.Ground == detect.GroundYoung && b.ended {
 		f.Ground = detect.GroundCutShort // nothing more comes
 	}
 	if relate.MaySplit(f.Ground) {
@@ -244,7 +233,7 @@ func (b *Board) advise(found []detect.Finding, callers map[detect.Target]map[str
 		load := detect.Side(f.Subject, f.Peak.WCU, f.Peak.RCU).Value
 		f.Advice = fixes.Steps(&fixes.Case{
 			Finding: f, Load: detect.Milli(load), Policy: b.options.Policy(f.Target), Facts: b.options.Facts(f.Target), Cuts: b.options.Partitions(f.Target).Cuts(),
-			Callers: callers[f.Target], TargetRCU: detect.Units(b.totals.sumOf(f.Target).total.Read),
+			Callers: callers[f.Target], TargetRCU: detect.Units(b.totals.sumOf(f.Target).read),
 			FewValues: slices.ContainsFunc(few, func(value detect.Finding) bool { return value.Target == f.Target }),
 		})
 	}

@@ -10,12 +10,9 @@ import (
 // openSecond is the contribution to the sum by a second open to late data. It takes 24 bytes:
 // a thousand tables have 900,000 of them.
 type openSecond struct {
-	unix     uint32 // the second
-	requests uint32 // as many as fit
-	load     sketch.Load
+	second int64
+	load   sketch.Load
 }
-
-func (o openSecond) second() int64 { return int64(o.unix) }
 
 // openSeconds are the open seconds of a table or index, the oldest first.
 type openSeconds []openSecond
@@ -25,7 +22,7 @@ type openSeconds []openSecond
 const openGrowth = 16
 
 func (s openSeconds) find(second int64) (at int, found bool) {
-	return slices.BinarySearchFunc(s, second, func(o openSecond, second int64) int { return cmp.Compare(o.second(), second) })
+	return slices.BinarySearchFunc(s, second, func(o openSecond, second int64) int { return cmp.Compare(o.second, second) })
 }
 
 // has reports whether a second is open and was observed.
@@ -42,7 +39,7 @@ func (s *openSeconds) ensure(second int64) *openSecond {
 		if len(*s) == cap(*s) {
 			*s = append(make(openSeconds, 0, len(*s)+openGrowth), *s...)
 		}
-		*s = slices.Insert(*s, at, openSecond{unix: uint32(second)})
+		*s = slices.Insert(*s, at, openSecond{second: second})
 	}
 	return &(*s)[at]
 }

@@ -29,15 +29,15 @@ func TestOpenSecondsLoseNothing(t *testing.T) {
 		if second < since {
 			continue
 		}
-		plain[second] = openSecond{unix: uint32(second), requests: random.Uint32N(5000), load: sketch.Load{Write: sample.Milli(random.Int64N(9))}}
+		plain[second] = openSecond{second: second, load: sketch.Load{Write: sample.Milli(random.Int64N(9))}}
 		*s.ensure(second) = plain[second]
 		if n%97 == 0 {
 			since = max(since, newest-450)
 			s.closeBefore(since, func(o openSecond) {
-				if o != plain[o.second()] {
-					t.Fatalf("%+v was closed as %+v", plain[o.second()], o)
+				if o != plain[o.second] {
+					t.Fatalf("%+v was closed as %+v", plain[o.second], o)
 				}
-				delete(plain, o.second())
+				delete(plain, o.second)
 			})
 		}
 		from, to := newest-random.Int64N(500), newest-random.Int64N(500)

@@ -128,7 +128,7 @@ func TestEvaluationOfRetries(t *testing.T) {
 // judgedDemand returns the mean load that the verdict gives the calls' key.
 func judgedDemand(t *testing.T, calls []*sentCall, rate float64, r *rand.Rand) float64 {
 	t.Helper()
-	judge := board.New(board.Options{OneEpisode: true})
+	judge := board.New(board.Options{})
 	judge.Settle(scenario.Began-1, true)
 	shard, second := sketch.NewShard(sketch.Config{Seed: scenario.Seed}), 0
 	seal := func() {

@@ -114,7 +114,7 @@ func TestRoomForShardedKeysIsGivenInOrder(t *testing.T) {
 	}
 	var want []detect.Finding
 	for range 3 {
-		b := board.New(board.Options{OneEpisode: true})
+		b := board.New(board.Options{})
 		b.Settle(scenario.Began-1, true)
 		b.Observe(scenario.LoadedWindow(scenario.Began, 700, names...))
 		b.Settle(scenario.Began, true)
@@ -149,7 +149,7 @@ func TestAShardIsNotShardedAgain(t *testing.T) {
 		{suffixes, 1300, 200, map[detect.Fix]float64{detect.FixEvenShards: 310}},
 		{suffixes, 5000, 2000, map[detect.Fix]float64{detect.FixEvenShards: 2300, detect.FixMoreShards: 657}},
 	} {
-		b := board.New(board.Options{OneEpisode: true})
+		b := board.New(board.Options{})
 		b.Settle(scenario.Began-1, true)
 		last := len(c.names) - 1
 		for i := range int64(60) {

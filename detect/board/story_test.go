@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
@@ -426,30 +425,6 @@ func inJSON(t *testing.T, found []detect.Finding) string {
 	text, err := json.MarshalIndent(found, "", " ")
 	must(t, err)
 	return string(text)
-}
-
-func TestFileIsOneEpisode(t *testing.T) {
-	t.Parallel()
-	s := story{seconds: join(demands(9000), quiet(120), demands(900))}
-	b := board.New(board.Options{OneEpisode: true})
-	for i := range s.seconds {
-		b.Observe(s.window(i))
-	}
-	b.Settle(scenario.Began+int64(len(s.seconds)), true)
-	found := b.Findings()
-	if len(found) != 1 || found[0].Peak.WCU.Value != 9000 || !found[0].FirstSeen.Equal(time.Unix(scenario.Began, 0)) {
-		t.Fatalf("found %+v", found)
-	}
-}
-
-func TestTables(t *testing.T) {
-	t.Parallel()
-	s := story{seconds: demands(10, 20, 30)}
-	b := s.run(s.windows(), []int{0, 1, 2, 1})
-	tables := b.Tables()
-	if len(tables) != 1 || tables[0].WCU != 120 || tables[0].Requests != 6 || tables[0].Seconds != 3 {
-		t.Fatalf("tables %+v", tables)
-	}
 }
 
 // TestFewKeysOutliveARestart lets a judge take over with the stored view of the table's keys:

@@ -1,7 +1,6 @@
 package board
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/keyheat/keyheat/detect/internal/relate"
 	"github.com/keyheat/keyheat/detect/internal/throttling"
 	"github.com/keyheat/keyheat/detect/sampling"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -24,38 +24,28 @@ func (t totals) sumOf(target detect.Target) *sum {
 	return &sum{}
 }
 
-// throttled is the throttled part of an open second's requests.
-type throttled struct {
-	requests int64
-	load     sketch.Load
-}
-
 // idleTable is the number of seconds without a request after which a table or index is
 // forgotten.
 const idleTable = 24 * 3600
 
 // sum is the total of one table or index.
 type sum struct {
-	seconds int64
-	last    int64 // the newest second
-	total   sketch.Total
-	unseen  sketch.Load
+	last    int64        // the newest second
+	read    sample.Milli // of all seconds
+	largest episode.Largest
 	callers callerSums
 	// flushes finds seconds with many requests that have the times of a flush. clocks
 	// finds producers that write times in whole seconds.
-	flushes sampling.Flushes
-	clocks  sampling.Clocks
-	// open holds the open seconds; throttled holds their throttled parts, where there are
-	// any.
+	flushes    sampling.Flushes
+	clocks     sampling.Clocks
 	open       openSeconds `checkpoint:"-"`
 	unseenKeys unseenKeys
 	refused    throttling.Refused
 	// marking are callers that have marked a refusal of any key.
 	marking map[string]bool
 	// peak is the highest second of closed seconds, closed their number.
-	peak      sketch.Load
-	closed    int64
-	throttled map[int64]throttled `checkpoint:"-"`
+	peak   sketch.Load
+	closed int64
 	// counted is the newest second that another board has counted.
 	counted int64 `checkpoint:"-"`
 }
@@ -83,29 +73,17 @@ func (t totals) observe(w *sketch.Window, settled int64) {
 	s.clocks.Observe(w)
 	s.refused.Observe(w)
 	s.observeMarking(w)
-	known, counted, total := s.open.has(w.Second), w.Second <= s.counted, s.total
-	if !known {
-		if w.Second < settled-detect.Horizon {
-			return
-		}
-		if !counted {
-			s.seconds++
-		}
+	known, counted := s.open.has(w.Second), w.Second <= s.counted
+	if !known && w.Second < settled-detect.Horizon {
+		return
 	}
-	before, now := s.open.ensure(w.Second), &w.Total
-	requests := uint32(min(now.Requests, math.MaxUint32))
-	s.total.Requests += int64(requests) - int64(before.requests)
-	s.total.Write += now.Write - before.load.Write
-	s.total.Read += now.Read - before.load.Read
-	before.requests, before.load = requests, now.Load
+	open := s.open.ensure(w.Second)
+	if known || !counted { // else the sum has the second
+		s.read += w.Total.Read - open.load.Read
+	}
+	open.load = w.Total.Load
 	s.callers.observe(w.Second, w.Callers, known || counted)
-	s.throttle(w.Second, throttled{now.ThrottledRequests, now.Throttled})
-	if counted && !known {
-		s.total = total // it has the second
-	}
-	s.total.ReadLargest = max(s.total.ReadLargest, w.Total.ReadLargest)
-	s.total.WriteLargest = max(s.total.WriteLargest, w.Total.WriteLargest)
-	s.unseen = detect.MaxLoad(s.unseen, w.Unseen)
+	s.largest = episode.Largest{Read: max(s.largest.Read, w.Total.ReadLargest), Write: max(s.largest.Write, w.Total.WriteLargest)}
 }
 
 // maxMarking is the most callers of a table or index that are known to mark refusals.
@@ -149,21 +127,6 @@ func (s *sum) servesAll(f *detect.Finding) bool {
 	return marked*detect.SideOf(f, f.Peak.WCU, f.Peak.RCU).Low > detect.SaturatedTo*detect.Units(f.Limit())
 }
 
-// throttle sets the throttled part of an open second.
-func (s *sum) throttle(second int64, now throttled) {
-	before := s.throttled[second]
-	if now == before {
-		return
-	}
-	s.total.ThrottledRequests += now.requests - before.requests
-	s.total.Throttled.Write += now.load.Write - before.load.Write
-	s.total.Throttled.Read += now.load.Read - before.load.Read
-	if s.throttled == nil {
-		s.throttled = make(map[int64]throttled)
-	}
-	s.throttled[second] = now
-}
-
 // sumBetween returns the load of a table or index in some seconds, both ends included.
 func (t totals) sumBetween(target detect.Target, from, to int64) (l sketch.Load) {
 	for _, o := range t.sumOf(target).open.between(from, to) {
@@ -185,7 +148,6 @@ func (t totals) evict(oldest int64) {
 	for _, s := range t {
 		s.open.closeBefore(oldest, func(o openSecond) {
 			s.close(o)
-			delete(s.throttled, o.second())
 		})
 	}
 }
@@ -202,10 +164,7 @@ func (t totals) forget(since int64) (gone []detect.Target) {
 }
 
 // largest returns the load that one more sampled request of a target would add.
-func (t totals) largest(target detect.Target) episode.Largest {
-	s := t.sumOf(target)
-	return episode.Largest{Read: s.total.ReadLargest, Write: s.total.WriteLargest}
-}
+func (t totals) largest(target detect.Target) episode.Largest { return t.sumOf(target).largest }
 
 // peakBefore returns the highest load of a table or index before a second, and whether it
 // was seen for at least CeilingSeconds. Load while an earlier second was throttled counts.
@@ -233,29 +192,4 @@ func (t totals) callers(wanted map[detect.Target]bool) map[detect.Target]map[str
 		}
 	}
 	return shares
-}
-
-// tables returns every table and index, the most requested first.
-func (t totals) tables() []detect.Table {
-	all := make([]detect.Table, 0, len(t))
-	for target, s := range t {
-		served := detect.Sub(s.total.Load, s.total.Throttled)
-		all = append(all, detect.Table{
-			Target: target, Seconds: s.seconds, Requests: s.total.Requests - s.total.ThrottledRequests,
-			WCU: detect.Units(served.Write), RCU: detect.Units(served.Read),
-			Throttled: detect.Throttled{
-				Requests: s.total.ThrottledRequests, WCU: detect.Units(s.total.Throttled.Write), RCU: detect.Units(s.total.Throttled.Read),
-			},
-			RefusedKeys: s.refused.Keys(),
-			Unseen:      detect.Unseen{WCU: detect.Units(s.unseen.Write), RCU: detect.Units(s.unseen.Read)},
-			Provable: detect.Unseen{
-				WCU: sampling.Provable(detect.PartitionWrite, s.total.WriteLargest),
-				RCU: sampling.Provable(detect.PartitionRead, s.total.ReadLargest),
-			},
-		})
-	}
-	slices.SortFunc(all, func(x, y detect.Table) int {
-		return cmp.Or(cmp.Compare(y.Requests, x.Requests), cmp.Compare(x.Table, y.Table), cmp.Compare(x.Index, y.Index), x.Target.Compare(y.Target))
-	})
-	return all
 }

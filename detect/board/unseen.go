@@ -24,7 +24,7 @@ type unseenKeys struct {
 
 // observe records a second. It may get the same second again: later parts only add to
 // both loads.
-func (u *unseenKeys) observe(w *sketch.Window, oneEpisode bool) {
+func (u *unseenKeys) observe(w *sketch.Window) {
 	if w.Second > u.newest {
 		u.recent <<= uint64(w.Second - u.newest)
 		u.newest = w.Second
@@ -33,7 +33,7 @@ func (u *unseenKeys) observe(w *sketch.Window, oneEpisode bool) {
 	if bit == 0 || !throttling.HidesKeys(w) {
 		return
 	}
-	if w.Second-u.last > detect.ResolveSeconds && !oneEpisode || u.seconds == 0 {
+	if w.Second-u.last > detect.ResolveSeconds || u.seconds == 0 {
 		*u = unseenKeys{newest: u.newest, first: w.Second}
 	}
 	if u.recent&bit == 0 {
@@ -51,7 +51,7 @@ func (u *unseenKeys) observe(w *sketch.Window, oneEpisode bool) {
 func (b *Board) unseenFindings() (all []detect.Finding) {
 	for target, s := range b.totals {
 		u := &s.unseenKeys
-		if !u.fires || !b.options.OneEpisode && b.timeline.Settled-u.last >= detect.ResolveSeconds {
+		if !u.fires || b.timeline.Settled-u.last >= detect.ResolveSeconds {
 			continue
 		}
 		f := b.blindFinding(casebook.UnseenKeys, target, u.first, u.last, detect.FixMorePartitions)

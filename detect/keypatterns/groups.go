@@ -63,15 +63,13 @@ type memberLoad struct {
 
 // Groups keeps the keys that are sharded, or may be.
 type Groups struct {
-	oneEpisode bool
-	known      map[groupID]*group
-	perTarget  map[detect.Target]int // number of groups, by table or index
+	known     map[groupID]*group
+	perTarget map[detect.Target]int // number of groups, by table or index
 }
 
-// NewGroups returns empty groups. oneEpisode puts everything into one period, as for the
-// analysis of a file.
-func NewGroups(oneEpisode bool) *Groups {
-	return &Groups{oneEpisode, map[groupID]*group{}, map[detect.Target]int{}}
+// NewGroups returns empty groups.
+func NewGroups() *Groups {
+	return &Groups{map[groupID]*group{}, map[detect.Target]int{}}
 }
 
 // Observe adds a window's keys to the sharded keys that they may be shards of, in the
@@ -96,17 +94,12 @@ func (gs *Groups) Observe(w *sketch.Window, newest int64, policy detect.Policy, 
 	}
 	for _, id := range order {
 		if g := gs.group(id); g != nil {
-			g.put(w, seen[id], gs.periodOf(w.Second), clocks)
+			g.put(w, seen[id], periodOf(w.Second), clocks)
 		}
 	}
 }
 
-func (gs *Groups) periodOf(second int64) int64 {
-	if gs.oneEpisode {
-		return 0
-	}
-	return second / detect.Horizon
-}
+func periodOf(second int64) int64 { return second / detect.Horizon }
 
 // mayBeShard parses a key as a shard's name, and reports whether it may be one.
 func mayBeShard(w *sketch.Window, k *sketch.KeyLoad, policy detect.Policy) (id groupID, m memberLoad, may bool) {
@@ -175,12 +168,12 @@ func (gs *Groups) Restore(own Known) {
 
 // Evict drops past periods, and keys without load for a horizon.
 func (gs *Groups) Evict(newest int64) {
-	now := gs.periodOf(newest)
+	now := periodOf(newest)
 	for id, g := range gs.known {
 		if len(g.periods) > 1 {
 			maps.DeleteFunc(g.periods, func(at int64, _ *period) bool { return at < now-1 })
 		}
-		if g.last < newest-detect.Horizon && (g.tooMany || !gs.oneEpisode) {
+		if g.last < newest-detect.Horizon {
 			delete(gs.known, id)
 			gs.perTarget[id.target]--
 		}

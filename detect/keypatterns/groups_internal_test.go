@@ -16,7 +16,7 @@ func TestShardedKeysAreBounded(t *testing.T) {
 	for i := range 2500 {
 		names = append(names, fmt.Sprintf("user-%d#SHARD_0", i))
 	}
-	groups := NewGroups(false)
+	groups := NewGroups()
 	for table := range 15 {
 		w := scenario.LoadedWindow(scenario.Began, 1, names...)
 		w.Table = fmt.Sprint(table)

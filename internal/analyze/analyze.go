@@ -1,6 +1,6 @@
 // Package analyze finds the hot keys in files of samples, or in another source such as a
-// table's stream: one process, no server, nothing stored. It uses the daemons' decoders,
-// sketch and judge. It recognises the format of a file from its content: Keyheat JSON,
+// table's stream: one process, no server, nothing stored. It uses the daemons' decoders and
+// sketch, and the part of the reporter's judge that knows no store ([verdict.Watch]). It recognises the format of a file from its content: Keyheat JSON,
 // DynamoDB stream records, CloudTrail; or a mapping names the fields.
 //
 // Files need not be in the order of time. So every second is kept, packed (see package
@@ -135,7 +135,10 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	result := f.result(o)
+	result, err := f.result(o)
+	if err != nil {
+		return err
+	}
 	seen := make([]sample.Target, len(result.Tables))
 	for i := range result.Tables {
 		seen[i] = result.Tables[i].Target
@@ -189,7 +192,7 @@ const failBelow = 0.5
 
 // write writes the result, or the answers to the questions about it. It returns the keys that
 // are asked for and not in the samples.
-func (f *fold) write(result *Result, o Options) (unknown []sample.Text, err error) {
+func (f *samples) write(result *Result, o Options) (unknown []sample.Text, err error) {
 	unknown = result.listUnknown(o.WhatIf)
 	if o.Format != FormatTable || len(o.Explain)+len(o.WhatIf) == 0 {
 		return unknown, result.write(o.Out, &o)
@@ -219,7 +222,7 @@ func (f *fold) write(result *Result, o Options) (unknown []sample.Text, err erro
 
 // rejectUnknown returns the error of a key without samples, with the nearest key that has
 // some: a misspelt key must not look calm.
-func (f *fold) rejectUnknown(keys []sample.Text) error {
+func (f *samples) rejectUnknown(keys []sample.Text) error {
 	if len(keys) == 0 {
 		return nil
 	}
@@ -230,11 +233,11 @@ func (f *fold) rejectUnknown(keys []sample.Text) error {
 	return fmt.Errorf("%w of %q%s", ErrUnknownKey, keys[0], hint)
 }
 
-func read(ctx context.Context, o Options) (*fold, error) {
+func read(ctx context.Context, o Options) (*samples, error) {
 	if err := config().Validate(); err != nil {
 		return nil, err
 	}
-	f := newFold(o)
+	f := newSamples(o)
 	if o.Source != nil {
 		return f, f.readSource(ctx, o)
 	}
@@ -290,9 +293,8 @@ type CandidateView struct {
 	View *detect.View `json:"view"`
 }
 
-func (f *fold) result(o Options) *Result {
+func (f *samples) result(o Options) (*Result, error) {
 	options := o.board()
-	policy := options.Policy
 	parts, ranges := f.inferPartitions(o)
 	if parts != nil && parts.State.IsCertain() {
 		options.Partitions = func(t detect.Target) *partition.Map {
@@ -302,24 +304,21 @@ func (f *fold) result(o Options) *Result {
 			return nil
 		}
 	}
-	judge := f.judge(options)
-	tables := judge.Tables()
-	for i := range tables {
-		t := &tables[i]
-		t.View = f.census.View(t.Target, policy(t.Target))
-		judge.SetView(t.Target, t.View)
+	judged, err := f.judge(options, f.views)
+	if err != nil {
+		return nil, err
 	}
 	r := &Result{
-		Findings: append([]detect.Finding{}, judge.Findings()...),
-		Doubts:   append([]detect.Doubt{}, judge.Doubts()...),
-		Tables:   append([]detect.Table{}, tables...),
+		Findings: append([]detect.Finding{}, judged.findings...),
+		Doubts:   append([]detect.Doubt{}, judged.doubts...),
+		Tables:   append([]detect.Table{}, judged.tables...),
 		Gaps:     append([]sample.Gap{}, f.gaps...),
 		Samples:  f.tally.Reading(),
 		Notes:    append([]string{}, f.notes...),
 	}
 	r.tell()
-	r.Candidates = f.candidateViews(options)
-	r.WhatIf = f.answers(o, r.Findings, policy)
+	r.Candidates = f.candidateViews()
+	r.WhatIf = f.answers(o, r.Findings, options.Policy)
 	if r.Partitions = parts; parts != nil {
 		if parts.State.IsKnown() {
 			f.addLoads(parts, ranges)
@@ -327,7 +326,7 @@ func (f *fold) result(o Options) *Result {
 			parts.AddShardLoads(f.delivered)
 		}
 	}
-	return r
+	return r, nil
 }
 
 // tell gives the findings their words and their incidents.
@@ -358,7 +357,7 @@ func WriteMinutes(r *Result, keys int, o Options) error {
 
 // inferPartitions returns the partitions of the table whose stream was read, and the map
 // behind them; nil for other sources.
-func (f *fold) inferPartitions(o Options) (*partition.View, *partition.Map) {
+func (f *samples) inferPartitions(o Options) (*partition.View, *partition.Map) {
 	source, sharded := o.Source.(Sharded)
 	if !sharded || f.delivered == nil {
 		return nil, nil
@@ -372,11 +371,14 @@ func (f *fold) inferPartitions(o Options) (*partition.View, *partition.Map) {
 }
 
 func (o *Options) board() board.Options {
-	policy := o.Policy
-	if policy == nil {
-		policy = func(detect.Target) detect.Policy { return detect.DefaultPolicy() }
+	return board.Options{Policy: o.policy(), Facts: o.Facts, Partitions: func(detect.Target) *partition.Map { return nil }}
+}
+
+func (o *Options) policy() func(detect.Target) detect.Policy {
+	if o.Policy != nil {
+		return o.Policy
 	}
-	return board.Options{Policy: policy, Facts: o.Facts, OneEpisode: true}
+	return func(detect.Target) detect.Policy { return detect.DefaultPolicy() }
 }
 
 // maxWithout is the share of a table's load that a judged candidate may leave out. The rest
@@ -385,15 +387,14 @@ const maxWithout = 0.01
 
 // candidateViews returns the views of every table that has the parts of the key in some
 // sample, or lacks them in all.
-func (f *fold) candidateViews(o board.Options) []CandidateView {
+func (f *samples) candidateViews() []CandidateView {
 	all := []CandidateView{}
 	for _, c := range f.candidates {
-		judge := c.judge(o)
-		for _, table := range judge.Tables() {
+		for _, table := range c.look() {
 			p := c.parts[table.Target]
 			v := CandidateView{
 				Target: table.Target, Candidate: c.String(), Without: p.without,
-				WithoutShare: detect.Ratio(p.lacking, p.load), View: c.census.View(table.Target, o.Policy(table.Target)),
+				WithoutShare: detect.Ratio(p.lacking, p.load), View: table.View,
 			}
 			if v.View != nil && v.WithoutShare > maxWithout {
 				v.View.Design = detect.Design{Verdict: detect.DesignUnjudged, Rule: detect.RuleIncomplete}

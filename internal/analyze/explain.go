@@ -42,7 +42,7 @@ const (
 	maxAlso        = 3
 )
 
-func (f *fold) explain(key string, r *Result, o Options) *explanation {
+func (f *samples) explain(key string, r *Result, o Options) *explanation {
 	e := &explanation{
 		verbose: o.Verbose, code: o.Code, facts: o.Facts, policy: o.board().Policy, key: key, seconds: f.find(sample.Text(key)), tables: map[detect.Target]detect.Table{},
 		whole: r.wholeTables(key), samplesRead: r.samplesRead(), computed: say.IntakeBound(&r.Samples), roots: rootsByIncident(r.Findings),

@@ -8,7 +8,7 @@ func Files(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.result(o), nil
+	return f.result(o)
 }
 
 // ErrFull is the error of seconds that do not fit into the memory.

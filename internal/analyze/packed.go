@@ -127,6 +127,18 @@ func (w *packedWindows) Pack() error {
 	return errFull
 }
 
+// PackAll packs all blocks, so that [packedWindows.All] returns the caller's own seconds.
+func (w *packedWindows) PackAll() error {
+	for _, b := range w.blocks {
+		if len(b.open) > 0 {
+			if err := w.pack(b, nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // pack packs a block, trimmed if t is set.
 func (w *packedWindows) pack(b *packedBlock, t *trim) error {
 	w.giveUp(b)
@@ -180,8 +192,8 @@ func (b *packedBlock) windows() (all []*sketch.Window) {
 	return all
 }
 
-// All returns the seconds in the order of time, each once. The caller must not change
-// them, nor add any meanwhile.
+// All returns the seconds in the order of time, each once. The caller must not add any meanwhile,
+// nor change those that are not packed.
 func (w *packedWindows) All() iter.Seq[*sketch.Window] {
 	return func(yield func(*sketch.Window) bool) {
 		for _, span := range slices.Sorted(maps.Keys(w.blocks)) {

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/board"
-	"github.com/keyheat/keyheat/detect/keydesign"
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/detect/whatif"
+	"github.com/keyheat/keyheat/internal/judge/fold"
 	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -19,7 +19,7 @@ import (
 // sketches are the records' sketches, by target and second.
 type sketches struct {
 	shard   *sketch.Shard
-	census  *keydesign.Census
+	views   *fold.Views
 	windows *packedWindows
 }
 
@@ -35,10 +35,11 @@ func trims(place bool) []trim {
 	return all
 }
 
-// newSeconds returns no seconds yet. place reports whether positions of keys are kept.
-func newSeconds(memory int64, place bool) *sketches {
+// newSeconds returns no seconds yet, of tables whose keys are judged by a policy. place reports
+// whether positions of keys are kept.
+func newSeconds(memory int64, place bool, policy func(detect.Target) detect.Policy) *sketches {
 	s := &sketches{
-		shard: sketch.NewShard(config()), census: keydesign.NewCensus(),
+		shard: sketch.NewShard(config()), views: fold.NewViewsOfAll(policy),
 		windows: newPackedWindows(packing{Bytes: memory, Trims: trims(place)}),
 	}
 	if place {
@@ -68,37 +69,17 @@ func (s *sketches) seal() {
 		s.windows.Add(&d.Windows[i])
 	}
 	for _, r := range d.Cardinality {
-		s.census.Count(r)
+		s.views.Count(r)
 	}
 }
 
-// judgeEvery is the number of seconds of event time that the board sees between two calls
-// of Settle, each of which judges every key.
-const judgeEvery = 300
-
-// judge shows every second to a board and to the census, in the order of time. It must be
-// called once.
-func (s *sketches) judge(o board.Options) *board.Board { return s.observe(o, s.census.Observe) }
-
-// observe shows every second to a board, and to one more observer, in the order of time.
-func (s *sketches) observe(o board.Options, more func(*sketch.Window)) *board.Board {
+// look returns the views of all seconds, without a verdict on any.
+func (s *sketches) look() []detect.Table {
 	s.seal()
-	judge := board.New(o)
-	settled, to, started := int64(0), int64(0), false
 	for w := range s.windows.All() {
-		if !started || w.Second >= settled+judgeEvery {
-			judge.Settle(w.Second-1, true)
-			settled, started = w.Second, true
-		}
-		judge.ObserveWalk(w)
-		judge.Observe(w)
-		more(w)
-		to = w.Second
+		s.views.Observe(fold.Instant{Target: w.Target, Second: w.Second}, &fold.OpenWindow{Window: *w}, time.Time{})
 	}
-	if started {
-		judge.Settle(to, true)
-	}
-	return judge
+	return s.views.Tables()
 }
 
 // addLoads measures what each partition carried.

@@ -10,13 +10,13 @@ import (
 	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/daemon"
+	"github.com/keyheat/keyheat/internal/judge/fold"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/files"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/format"
-	"github.com/keyheat/keyheat/sketch"
 )
 
 // Source is an input other than files, such as a table's stream.
@@ -50,9 +50,9 @@ type Remote interface {
 	Notes() []string
 }
 
-func (f *fold) readSource(ctx context.Context, o Options) error {
+func (f *samples) readSource(ctx context.Context, o Options) error {
 	f.tally.Begin(o.Source.Name())
-	s := &sharedFold{fold: f, source: string(o.Source.Form())}
+	s := &sharedSamples{samples: f, source: string(o.Source.Form())}
 	telling, stop := context.WithCancel(ctx)
 	var told sync.WaitGroup
 	if o.Source.Following() > 0 {
@@ -65,21 +65,21 @@ func (f *fold) readSource(ctx context.Context, o Options) error {
 	return err
 }
 
-// sharedFold is a fold whose partitions are read concurrently.
-type sharedFold struct {
-	mu     sync.Mutex
-	fold   *fold
-	source string
+// sharedSamples are samples whose partitions are read concurrently.
+type sharedSamples struct {
+	mu      sync.Mutex
+	samples *samples
+	source  string
 }
 
-func (s *sharedFold) Claim(_ context.Context, c source.Claim) (source.Partition, error) {
-	return &sharedPart{file: file{into: s.fold, source: s.source, path: c.Partition, position: c.First}, shared: s}, nil
+func (s *sharedSamples) Claim(_ context.Context, c source.Claim) (source.Partition, error) {
+	return &sharedPart{file: file{into: s.samples, source: s.source, path: c.Partition, position: c.First}, shared: s}, nil
 }
 
-// sharedPart is a sharedFold's source.Partition.
+// sharedPart is a sharedSamples's source.Partition.
 type sharedPart struct {
 	file
-	shared *sharedFold
+	shared *sharedSamples
 }
 
 func (p *sharedPart) Fold(ctx context.Context, b source.Batch) error {
@@ -106,7 +106,7 @@ func (p *sharedPart) Gap(ctx context.Context, g sample.Gap) error {
 const tellEvery = time.Minute
 
 // tellIncidents prints incidents as they begin, until ctx ends.
-func (s *sharedFold) tellIncidents(ctx context.Context, o Options) {
+func (s *sharedSamples) tellIncidents(ctx context.Context, o Options) {
 	told := make(map[string]bool)
 	for daemon.Pause(ctx, tellEvery); ctx.Err() == nil; daemon.Pause(ctx, tellEvery) {
 		incidents := s.incidents(o)
@@ -125,11 +125,14 @@ func (s *sharedFold) tellIncidents(ctx context.Context, o Options) {
 }
 
 // incidents judges the samples so far, as long as they count.
-func (s *sharedFold) incidents(o Options) []say.Incident {
+func (s *sharedSamples) incidents(o Options) []say.Incident {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.fold.windows.Forget(time.Now().Add(-o.Source.Following()).Unix())
-	judge := s.fold.observe(o.board(), func(*sketch.Window) {})
-	found := judge.Findings()
-	return say.Incidents(casebook.Incidents(found), found)
+	s.samples.windows.Forget(time.Now().Add(-o.Source.Following()).Unix())
+	options := o.board()
+	judged, err := s.samples.judge(options, fold.NewViewsOfAll(options.Policy))
+	if err != nil {
+		return nil // the result has the same error
+	}
+	return say.Incidents(casebook.Incidents(judged.findings), judged.findings)
 }

@@ -14,7 +14,7 @@ import (
 
 // answers returns the answers to every question for every table with the key, in
 // agreement with its findings.
-func (f *fold) answers(o Options, found []detect.Finding, policy func(detect.Target) detect.Policy) []whatif.Answer {
+func (f *samples) answers(o Options, found []detect.Finding, policy func(detect.Target) detect.Policy) []whatif.Answer {
 	all := []whatif.Answer{}
 	for _, q := range o.WhatIf {
 		for _, keyed := range f.find(q.Key) {

@@ -117,7 +117,7 @@ func (e *Episode) clone() Episode {
 // observe records the next second.
 func (e *Episode) observe(p *point, r Rules) {
 	s := e.view(p)
-	if p.pressure == nil && e.healing.observe(s.servedSecond(r.Watched), r.Watched, r.Time) && !r.OneEpisode {
+	if p.pressure == nil && e.healing.observe(s.servedSecond(r.Watched), r.Watched, r.Time) {
 		*e = Episode{through: p.second - 1, means: e.means, flushes: e.flushes, healing: e.healing}
 	}
 	if p.second <= e.through { // it came after the seconds behind it were folded
@@ -142,7 +142,7 @@ func (e *Episode) observe(p *point, r Rules) {
 	plateau := isPlateau(p, r.Watched) && !s.flushed
 	combined := s.certain.overCombined(r)
 	e.settle(p.second-1, r.Time)
-	if e.state == detect.Resolved && !r.OneEpisode {
+	if e.state == detect.Resolved {
 		if !hot && !sustained && !plateau && !combined && !unproven && !flush && !refused {
 			return
 		}
@@ -226,7 +226,7 @@ func (e *Episode) doubtLoad(s view, r Rules) {
 	if (s.flushed && load.Proven > limit || independent.Proven > limit) && s.certain.amounts(r.Watched).Proven <= limit {
 		e.doubt = max(e.doubt, load.Value)
 	}
-	if r.OneEpisode && e.means != nil { // only an analysis of files lists doubts
+	if e.means != nil {
 		e.doubt = max(e.doubt, e.means.LikelyOver(s.second, limit))
 	}
 }

@@ -155,7 +155,7 @@ func (e *Episode) observePressure(p *point, r Rules) {
 	}
 	hit, throttled := pressure.Hits(r.Watched)
 	e.settle(p.second-1, r.Time)
-	if e.state == detect.Resolved && !r.OneEpisode && hit {
+	if e.state == detect.Resolved && hit {
 		*e = Episode{through: p.second, hotKey: e.hotKey}
 	}
 	e.sampled = e.sampled || p.pressure.Sampled

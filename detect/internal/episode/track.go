@@ -15,8 +15,6 @@ import (
 // Conditions are the policy, the time and the table load that judge a track's seconds.
 type Conditions struct {
 	detect.Policy
-	// OneEpisode keeps everything in one episode, as when a file is analysed.
-	OneEpisode bool
 	// Largest is the load that one more sampled request of the table would have added.
 	Largest Largest
 	// Table is the load of the track's table or index as a whole.
@@ -285,7 +283,7 @@ func (t *Track) IsDone(c Conditions) bool {
 	for _, e := range t.Episodes(c) {
 		unresolved := e.state == detect.Pending || e.state == detect.Firing
 		recent := e.state == detect.Resolved && e.last+detect.Horizon >= c.Time.Settled
-		if unresolved || recent || c.OneEpisode && (e.state != "" || e.doubt > 0) {
+		if unresolved || recent {
 			return false
 		}
 	}

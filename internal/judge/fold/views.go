@@ -23,9 +23,10 @@ const (
 	viewSettled = 600
 )
 
-// Views describe tables' keys in each hour of event time.
+// Views describe tables' keys in each hour of event time, or in all of it.
 type Views struct {
-	most    int // tables and indexes of an hour; 0 for no bound
+	span    int64 // seconds of an hour, or of all time
+	most    int   // tables and indexes of an hour; 0 for no bound
 	policy  func(detect.Target) detect.Policy
 	open    iter.Seq[sample.Target] // with findings that are not resolved
 	hours   map[int64]*hourView     // by the hour's beginning
@@ -57,7 +58,7 @@ type span struct{ from, to int64 }
 type hourView struct {
 	census *keydesign.Census // nil once the hour is over
 	views  map[sample.Target]*detect.View
-	totals map[sample.Target]*detect.Table
+	totals map[sample.Target]*total
 	first  int64 // second that was observed
 	full   bool  // there was no room for some table or index
 	// known keep their places, at most as many as there are. new is the number of others.
@@ -69,23 +70,30 @@ type hourView struct {
 // whose keys are judged by a policy. The open ones keep their places when they are many.
 func NewViews(most int, policy func(detect.Target) detect.Policy, open iter.Seq[sample.Target]) *Views {
 	return &Views{
-		most: most, policy: policy, open: open,
+		span: 3600, most: most, policy: policy, open: open,
 		hours: make(map[int64]*hourView), kept: make(map[sample.Target]span), shown: make(map[sample.Target]shownDesign),
 	}
 }
 
+// NewViewsOfAll returns no views, of all time together.
+func NewViewsOfAll(policy func(detect.Target) detect.Policy) *Views {
+	v := NewViews(0, policy, nil)
+	v.span = math.MaxInt64
+	return v
+}
+
 // hourOf returns the beginning of a second's hour.
-func hourOf(second int64) int64 { return second - second%3600 }
+func (v *Views) hourOf(second int64) int64 { return second - second%v.span }
 
 // hour returns the hour of a second; nil when it is past.
 func (v *Views) hour(second int64) *hourView {
-	hour := hourOf(second)
+	hour := v.hourOf(second)
 	h := v.hours[hour]
 	if h == nil {
-		if hour < hourOf(v.newest) {
+		if hour < v.hourOf(v.newest) {
 			return nil
 		}
-		h = &hourView{census: keydesign.NewCensus(), totals: make(map[sample.Target]*detect.Table), first: math.MaxInt64, known: v.chooseKnown(hour)}
+		h = &hourView{census: keydesign.NewCensus(), totals: make(map[sample.Target]*total), first: math.MaxInt64, known: v.chooseKnown(hour)}
 		v.hours[hour] = h
 	}
 	return h
@@ -113,7 +121,7 @@ func (v *Views) Observe(at Instant, o *OpenWindow, now time.Time) {
 		v.dirty = now
 	}
 	for hour, old := range v.hours {
-		if old != v.shownHour() && hour < hourOf(v.newest) {
+		if old != v.shownHour() && hour < v.hourOf(v.newest) {
 			delete(v.hours, hour)
 		}
 	}
@@ -126,7 +134,7 @@ func (v *Views) advance(second int64) {
 	}
 	v.newest = second
 	for hour, h := range v.hours {
-		if hour < hourOf(second) && h.census != nil {
+		if hour < v.hourOf(second) && h.census != nil {
 			h.views = make(map[sample.Target]*detect.View, len(h.totals))
 			for of := range h.totals {
 				h.views[of] = h.census.View(of, v.policy(of))
@@ -154,7 +162,7 @@ func (v *Views) chooseKnown(hour int64) map[sample.Target]bool {
 		return nil
 	}
 	all := slices.Collect(v.open)
-	if before := v.hours[hour-3600]; before != nil {
+	if before := v.hours[hour-v.span]; before != nil {
 		all = slices.AppendSeq(all, maps.Keys(before.totals))
 	}
 	all = append(all, slices.SortedFunc(maps.Keys(v.kept), func(a, b sample.Target) int {
@@ -177,7 +185,7 @@ func (v *Views) hasRoom(h *hourView, of sample.Target) bool {
 // Full reports whether the newest hour had no room for some table or index, whose keys
 // then have no view.
 func (v *Views) Full() bool {
-	h := v.hours[hourOf(v.newest)]
+	h := v.hours[v.hourOf(v.newest)]
 	return h != nil && h.full
 }
 
@@ -185,21 +193,30 @@ func (v *Views) Full() bool {
 func (h *hourView) add(at sample.Target, w *sketch.Window) {
 	t := h.totals[at]
 	if t == nil {
-		t = &detect.Table{Target: at}
+		t = &total{}
 		if h.totals[at] = t; !h.known[at] {
 			h.new++
 		}
 	}
-	t.Seconds++
-	served := detect.Sub(w.Total.Load, w.Total.Throttled)
-	t.Requests += w.Total.Requests - w.Total.ThrottledRequests
-	t.WCU += detect.Units(served.Write)
-	t.RCU += detect.Units(served.Read)
-	t.Throttled.Requests += w.Total.ThrottledRequests
-	t.Throttled.WCU += detect.Units(w.Total.Throttled.Write)
-	t.Throttled.RCU += detect.Units(w.Total.Throttled.Read)
-	t.Unseen.WCU = max(t.Unseen.WCU, float64(w.Unseen.Write)/1000)
-	t.Unseen.RCU = max(t.Unseen.RCU, float64(w.Unseen.Read)/1000)
+	t.seconds++
+	t.requests, t.refused = t.requests+w.Total.Requests, t.refused+w.Total.ThrottledRequests
+	t.load, t.throttled = t.load.Plus(w.Total.Load), t.throttled.Plus(w.Total.Throttled)
+	t.unseen = detect.MaxLoad(t.unseen, w.Unseen)
+}
+
+// total is the load of a table or index in an hour, and the most of an unlisted key.
+type total struct {
+	seconds, requests, refused int64
+	load, throttled, unseen    sketch.Load
+}
+
+func (t *total) table(of sample.Target) detect.Table {
+	served := detect.Sub(t.load, t.throttled)
+	return detect.Table{
+		Target: of, Seconds: t.seconds, Requests: t.requests - t.refused, WCU: detect.Units(served.Write), RCU: detect.Units(served.Read),
+		Throttled: detect.Throttled{Requests: t.refused, WCU: detect.Units(t.throttled.Write), RCU: detect.Units(t.throttled.Read)},
+		Unseen:    detect.Unseen{WCU: detect.Units(t.unseen.Write), RCU: detect.Units(t.unseen.Read)},
+	}
 }
 
 // Count adds registers of distinct keys.
@@ -250,15 +267,16 @@ func (v *Views) MarkWritten() {
 // shownHour returns the hour whose view is written: the newest, or for its first minutes
 // the one before.
 func (v *Views) shownHour() *hourView {
-	hour := v.newest - v.newest%3600
-	now, before := v.hours[hour], v.hours[hour-3600]
+	hour := v.hourOf(v.newest)
+	now, before := v.hours[hour], v.hours[hour-v.span]
 	if before != nil && (now == nil || v.newest-now.first < viewSettled) {
 		return before
 	}
 	return now
 }
 
-// Tables returns the due views of each target's keys, ordered by target.
+// Tables returns the due views of each target's keys, ordered by target; nil ones of targets
+// without a request of a known key.
 func (v *Views) Tables() []detect.Table {
 	h := v.shownHour()
 	if h == nil {
@@ -269,10 +287,9 @@ func (v *Views) Tables() []detect.Table {
 		if v.keeps(at, h) {
 			continue
 		}
-		table := *total
-		if table.View = v.view(h, at); table.View != nil {
-			all = append(all, table)
-		}
+		table := total.table(at)
+		table.View = v.view(h, at)
+		all = append(all, table)
 	}
 	slices.SortFunc(all, func(a, b detect.Table) int {
 		return a.Target.Compare(b.Target)

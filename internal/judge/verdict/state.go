@@ -9,7 +9,6 @@ package verdict
 
 import (
 	"hash/maphash"
-	"math"
 	"slices"
 	"time"
 
@@ -53,16 +52,13 @@ type Options struct {
 // State is the judge's memory between two passes, and everything that decides. It may be
 // dropped at any time: its content is stored, or follows from deltas beyond the cursors.
 type State struct {
+	*Watch
 	options Options
-	// Windows and Minutes are the open ones, Views the tables' views.
-	Windows *fold.Windows
+	// Minutes are the open ones.
 	Minutes fold.Minutes
-	Views   *fold.Views
 	// Heat holds the roll-ups, Seen the seconds that were counted whole.
 	Heat *fold.Heat
 	Seen *fold.Seen
-	// Newest is the newest second that was closed.
-	Newest int64
 
 	// late is how late tables' samples come, and complete up to where seconds were complete
 	// at the end of the last pass.
@@ -70,7 +66,6 @@ type State struct {
 	complete int64
 	// advanced is when complete changed last, by the clock.
 	advanced time.Time
-	board    *board.Board
 	// Facts are the stored facts of tables.
 	Facts detect.FactsByTable
 	known known
@@ -78,10 +73,6 @@ type State struct {
 	// unresolved are the findings that are not resolved, and open the IDs of the incidents.
 	unresolved unresolved
 	open       map[string]bool
-	// settled is the newest second up to which all load is known.
-	settled int64
-	// observations are the board's findings that are not in the draft yet.
-	observations []observation
 	// Gaps are the newest ones, the newest first.
 	Gaps []store.Gap
 	// Partitions are the maps of tables' partitions whose ranges are claimed without a doubt.
@@ -107,26 +98,20 @@ type State struct {
 	phases  maphash.Seed
 }
 
-// observation is a finding of the board at one moment: when newest was the newest
-// second that was closed.
-type observation struct {
-	finding detect.Finding
-	newest  int64
-	// last reports that it is the last one of its moment.
-	last bool
-}
-
 // NewState returns a state that has seen nothing and reads on from the stored
 // cursors.
 func NewState(o Options, seed uint64, cursors map[string]int64) *State {
 	s := &State{
-		options: o, Windows: fold.NewWindows(cursors), Minutes: make(fold.Minutes), late: make(fold.Late),
+		options: o, Minutes: make(fold.Minutes), late: make(fold.Late),
 		Heat: fold.NewHeat(nil), Seen: fold.NewSeen(nil),
 		known: newKnown(), draft: newDraft(), unresolved: newUnresolved(), open: make(map[string]bool), cursors: cursors, seed: seed,
 		pipeline: pipeline.NewWatch(o.Pipeline), replays: make(map[detect.Target]time.Time), written: make(map[detect.Target]board.Change), phases: maphash.MakeSeed(),
 	}
-	s.Views = fold.NewViews(o.Tables, s.policy, s.unresolved.targets)
-	s.board = board.New(board.Options{Policy: o.Policy, Facts: s.FactsOf, Partitions: s.partitionsOf, Keys: o.Keys, KeyBytes: o.KeyBytes})
+	s.Watch = &Watch{
+		Windows: fold.NewWindows(cursors), Views: fold.NewViews(o.Tables, s.policy, s.unresolved.targets),
+		board:    board.New(board.Options{Policy: o.Policy, Facts: s.FactsOf, Partitions: s.partitionsOf, Keys: o.Keys, KeyBytes: o.KeyBytes}),
+		findings: s.findings, partitions: s.partitionsOf,
+	}
 	return s
 }
 
@@ -210,59 +195,19 @@ func (s *State) Closing(h fold.Horizon, now time.Time) []fold.Instant {
 	return closing
 }
 
-const (
-	// stride is how much event time passes between two readings of the findings:
-	// less than a finding takes to resolve, so that a long reading does not step
-	// over its beginning.
-	stride = detect.ResolveSeconds / 2
-	// maxObservations bounds the observations of one call, some KB each: a long
-	// reading is many strides.
-	maxObservations = 4096
-)
-
-// Observe has the board observe everything that is new, lets event time pass, and
-// records the board's findings on the way. When these are many it returns the
-// seconds that are left, for another call; done reports that none is left.
+// Observe has the board observe everything that is new, as [Watch.Observe] does, and counts
+// the closing seconds to the roll-ups.
 func (s *State) Observe(closing []fold.Instant, h fold.Horizon, now time.Time) (left []fold.Instant, done bool) {
 	s.supposeLate(h, now)
-	for len(closing) > 0 {
-		if len(s.observations) >= maxObservations {
-			return closing, false
-		}
-		// Seconds that lie close together are one step; the quiet time before
-		// them passes first.
-		s.settle(closing[0].Second-1, h, now)
-		s.record()
-		end := closing[0].Second + stride
-		for len(closing) > 0 && closing[0].Second <= end {
-			o := s.Windows.Window(closing[0])
-			s.Views.Observe(closing[0], o, now)
-			s.observe(o, s.partitionsOf(closing[0].Target))
-			o.Unjudged = false
-			s.Heat.Observe(closing[0], o, h)
-			s.Seen.Observe(closing[0])
-			s.Newest = max(s.Newest, closing[0].Second)
-			closing = closing[1:]
-		}
-		// Before the quiet time after them passes: a finding that it resolves would be
-		// over without ever having fired.
-		s.record()
+	left, done = s.Watch.Observe(closing, h, now)
+	for _, at := range closing[:len(closing)-len(left)] {
+		s.Heat.Observe(at, s.Windows.Window(at), h)
+		s.Seen.Observe(at)
 	}
-	for _, at := range s.Windows.Oldest() {
-		if at.Second > now.Unix() {
-			break // a clock is ahead; what the board has seen of the future would count now
-		}
-		if o := s.Windows.Window(at); o.Unjudged {
-			s.board.Observe(&o.Window)
-			o.Unjudged = false
-		}
-	}
-	s.settle(math.MaxInt64, h, now)
-	s.record()
-	if complete := min(h.Complete, now.Unix()); complete != s.complete {
+	if complete := min(h.Complete, now.Unix()); done && complete != s.complete {
 		s.complete, s.advanced = complete, now
 	}
-	return nil, true
+	return left, done
 }
 
 // outage is how long event time stands still, by the clock, before its next step is taken for
@@ -291,41 +236,6 @@ func (s *State) supposeLate(h fold.Horizon, now time.Time) {
 	}
 }
 
-// observe shows a second that closes to the board, without its cold keys. The search for a walk
-// needs their positions, which are cheaper to have from the cells than from the keys.
-func (s *State) observe(o *fold.OpenWindow, m *partition.Map) {
-	place := o.KeepsPositions(m)
-	if !place {
-		s.board.ObserveWalk(&o.Window)
-	}
-	s.Windows.Trim(o, place)
-	if place {
-		s.board.ObserveWalk(&o.Window)
-	}
-	s.board.Observe(&o.Window)
-}
-
-// settle lets event time pass up to a second, as far as the horizon allows. Without any
-// watermark it passes with the clock; while watermarks are missing, only with the counted
-// seconds.
-func (s *State) settle(second int64, h fold.Horizon, now time.Time) {
-	if complete := min(second, h.Complete-1, now.Unix()); complete > 0 {
-		s.board.Settle(complete, true)
-		s.settled = max(s.settled, complete)
-	}
-	if over := min(second, h.Over-1, s.Newest); over > 0 && h.Over > h.Complete {
-		s.board.Settle(over, false)
-	}
-}
-
-// record keeps the board's present findings.
-func (s *State) record() {
-	found := s.findings()
-	for i, f := range found {
-		s.observations = append(s.observations, observation{f, s.Newest, i == len(found)-1})
-	}
-}
-
 // findings returns the board's, CloudWatch's and the pipeline's, and the ends of those that
 // are lost.
 func (s *State) findings() []detect.Finding {
@@ -342,15 +252,13 @@ func (s *State) Tables(now time.Time) []detect.Table {
 	if !s.Views.Due(now, s.options.ViewDelay) {
 		return nil
 	}
-	tables := slices.DeleteFunc(s.Views.Tables(), func(t detect.Table) bool { return s.Views.Holds(&t, now) })
+	tables := slices.DeleteFunc(s.Watch.Tables(), func(t detect.Table) bool { return t.View == nil || s.Views.Holds(&t, now) })
 	if s.Views.IsSettled() {
 		for _, t := range tables {
 			s.board.SetView(t.Target, t.View)
 		}
 	}
 	for i := range tables {
-		tables[i].RefusedKeys = s.board.RefusedKeys(tables[i].Target)
-		tables[i].Walk = s.board.Walk(tables[i].Target)
 		tables[i].CloudWatch = s.cloudWatch.table(tables[i].Target)
 		tables[i].LateSeconds = new(s.late.Seconds(tables[i].Target))
 	}

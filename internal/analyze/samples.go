@@ -16,9 +16,9 @@ import (
 	"github.com/keyheat/keyheat/sketch"
 )
 
-// fold gathers files into seconds, for the tables as they are and again for each
+// samples gathers files into seconds, for the tables as they are and again for each
 // candidate key. It is the source's sink.
-type fold struct {
+type samples struct {
 	*sketches
 	decoder    format.Decoder
 	files      *format.FileDecoder // the decoder, of files; else nil
@@ -53,11 +53,11 @@ type parts struct {
 // recentIDs is the room for samples with an ID, to find repeated ones: 8 MiB.
 const recentIDs = 1 << 20
 
-func newFold(o Options) *fold {
+func newSamples(o Options) *samples {
 	memory := cmp.Or(o.Memory, DefaultMemory) / int64(1+len(o.Candidates))
 	_, sharded := o.Source.(Sharded)
 	sharded = sharded && o.Hide == nil
-	f := &fold{sketches: newSeconds(memory, sharded), tally: &intake.Tally{Hidden: o.Hide != nil}, recent: sample.NewRecent(recentIDs), hide: o.Hide}
+	f := &samples{sketches: newSeconds(memory, sharded, o.policy()), tally: &intake.Tally{Hidden: o.Hide != nil}, recent: sample.NewRecent(recentIDs), hide: o.Hide}
 	if o.Source != nil {
 		f.decoder = format.NewDecoder(o.Source.Form(), o.Tables)
 	} else {
@@ -68,12 +68,12 @@ func newFold(o Options) *fold {
 		f.delivered = map[string]*partition.Delivered{}
 	}
 	for _, c := range o.Candidates {
-		f.candidates = append(f.candidates, &candidate{Candidate: c, sketches: newSeconds(memory, false), parts: map[sample.Target]*parts{}})
+		f.candidates = append(f.candidates, &candidate{Candidate: c, sketches: newSeconds(memory, false, o.policy()), parts: map[sample.Target]*parts{}})
 	}
 	return f
 }
 
-func (f *fold) Record(r *sample.Record) {
+func (f *samples) Record(r *sample.Record) {
 	if f.recent.Repeats(r) {
 		f.tally.Bad(intake.ReasonDuplicate, nil)
 		return
@@ -123,9 +123,9 @@ func (c *candidate) add(r *sample.Record) {
 	_ = c.shard.Add(&again) // the shard has room for its table
 }
 
-func (f *fold) Bad(reason sample.RejectReason, excerpt []byte) { f.tally.Bad(reason, excerpt) }
+func (f *samples) Bad(reason sample.RejectReason, excerpt []byte) { f.tally.Bad(reason, excerpt) }
 
-func (f *fold) message(m source.Message) error {
+func (f *samples) message(m source.Message) error {
 	f.tally.Message(m.Value, m.Line)
 	if m.Fault != "" {
 		f.tally.Bad(intake.ReasonUnreadable, m.Value)
@@ -142,7 +142,7 @@ func (f *fold) message(m source.Message) error {
 	return err
 }
 
-func (f *fold) Claim(_ context.Context, c source.Claim) (source.Partition, error) {
+func (f *samples) Claim(_ context.Context, c source.Claim) (source.Partition, error) {
 	f.tally.Begin(c.Partition)
 	f.files.Begin()
 	return &file{into: f, source: "file", path: c.Partition, position: c.First}, nil
@@ -150,7 +150,7 @@ func (f *fold) Claim(_ context.Context, c source.Claim) (source.Partition, error
 
 // file is one file, or another partition of a source, while it is read.
 type file struct {
-	into                   *fold
+	into                   *samples
 	source, path, position string
 }
 
