@@ -15,10 +15,9 @@
 // settled. Only settled seconds show that a key is below the limit, or that an episode
 // is resolved.
 //
-// Restore continues another judge's findings after a restart. A finding does not hold
-// everything, such as how much of the quiet before the handover was completely seen. The
-// board counts the rest as unseen: a finding may resolve later than it would have, never
-// earlier.
+// After a restart [Board.Restore] continues what another board remembered, [Board.Replay]
+// observes the stored seconds again, and [Board.Resume] goes on from the other's time. The
+// findings are then those of a board that never stopped.
 //
 // Memory is bounded: seconds beyond [detect.Horizon] are folded into episodes, and
 // at most 20,000 keys are followed, the most loaded ones.

@@ -100,7 +100,7 @@ func (b *Board) remember(c Change) *Memory {
 	switch {
 	case m.sum == nil:
 	case c.Follows:
-		m.open = m.sum.open.between(m.from-detect.MeanLongest, m.from-1)
+		m.open, m.sum = m.sum.open.between(m.from-detect.MeanLongest, m.from-1), m.sum.beforeReplay()
 	default: // nothing asks for its open seconds again
 		m.sum, m.from = m.sum.closeAll(), max(m.from, m.sum.last-detect.MeanLongest)
 	}

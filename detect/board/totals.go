@@ -59,6 +59,14 @@ func (s *sum) closeAll() *sum {
 	return &all
 }
 
+// beforeReplay returns the sum without what its seconds show when they are observed again, one
+// after another.
+func (s *sum) beforeReplay() *sum {
+	again := *s
+	again.flushes, again.clocks = sampling.Flushes{}, s.clocks.BeforeReplay()
+	return &again
+}
+
 func (s *sum) close(o openSecond) { s.peak, s.closed = detect.MaxLoad(s.peak, o.load), s.closed+1 }
 
 // observe adds a window to the sum of its table, replacing that second's earlier window.

@@ -74,6 +74,9 @@ func (c *Clocks) Observe(w *sketch.Window) {
 	}
 }
 
+// BeforeReplay returns the clocks without what the seconds of a replay show again.
+func (c *Clocks) BeforeReplay() Clocks { return Clocks{fraction: c.fraction} }
+
 // observeSpread records which callers spread their requests over the second.
 func (c *Clocks) observeSpread(w *sketch.Window) {
 	for _, caller := range w.Arrivals.SpreadProducers() {

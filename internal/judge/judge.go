@@ -13,9 +13,10 @@
 // A second is folded in memory and written when it is over, once, and again when late
 // samples come. The memory's content is also in deltas beyond the stored cursors, so the
 // next judge continues by reading them again: a stored second carries the vector of its
-// deltas, and none of these is added twice. After a restart the totals and seconds are
-// the same as without it. A finding may resolve later, never earlier, and the view of a
-// table's keys begins anew.
+// deltas, and none of these is added twice. What the judge remembers beside its seconds is
+// in checkpoints, written with the judgement. After a restart everything is the same as
+// without it, but for the view of a table's keys, which begins anew. Without a checkpoint of its
+// version a judge replays the last 15 minutes.
 //
 // # The end of a second
 //

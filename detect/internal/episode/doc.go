@@ -5,7 +5,7 @@
 // A [Track] holds a subject's seconds while they are open to late data, and the
 // episodes that older ones made. [Track.Episodes] judges the seconds in time order,
 // under the current [Conditions]. [Episode.KeyFinding] and [Episode.Finding] put an
-// episode's figures into a finding, and [Track.Restore] continues an episode from one.
+// episode's figures into a finding. [Track.Restore] continues another board's track.
 //
 // The thresholds are in detect's limits.go. FireSeconds of FireOf seconds above the share
 // make an episode fire, and ResolveSeconds complete seconds resolve it. SaturatedSeconds
