@@ -38,6 +38,9 @@ type Purge struct {
 	Eraser
 	// Who asks for it, for the audit.
 	Who string
+	// DryRun changes nothing, and neither takes the lease nor writes to the audit. The
+	// result counts the rows that a purge would change.
+	DryRun bool
 	// Progress is called before the purge searches the rows of a database table, unless it
 	// is nil.
 	Progress func(table string, rows int)
@@ -79,7 +82,11 @@ const (
 // The collectors' memory is stored afterwards: a policy has to hide a key that is still
 // used first. Deleted rows stay in the database's files until [Store.Vacuum].
 func (s *Store) PurgeKey(ctx context.Context, p Purge) (Erased, error) {
-	g := purging{Purge: p, store: s}
+	g := purging{Purge: p, store: s, doomed: map[string]bool{}}
+	if p.DryRun {
+		err := g.purge(ctx)
+		return g.erased, err
+	}
 	if err := g.takeLease(ctx); err != nil {
 		return g.erased, err
 	}
@@ -92,6 +99,8 @@ type purging struct {
 	store  *Store
 	lease  Lease
 	erased Erased
+	// doomed are the rows that a dry run left where a purge deletes them, by table and ID.
+	doomed map[string]bool
 }
 
 func (g *purging) takeLease(ctx context.Context) error {
@@ -173,13 +182,19 @@ func (g *purging) purge(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := inSteps(ctx, g, []string{`DELETE FROM checkpoints WHERE ` + ofTable}, func(t *tx, statement string) error {
-		_, err := t.exec(ctx, statement, args...) // the next judge does without
-		return err
-	}); err != nil {
-		return err
+	if !g.DryRun {
+		if err := g.step(ctx, func(t *tx) error { // the next judge does without
+			_, err := t.exec(ctx, `DELETE FROM checkpoints WHERE `+ofTable, args...)
+			return err
+		}); err != nil {
+			return err
+		}
 	}
-	for _, h := range slices.Repeat(g.shared(), 2) { // twice: not only the judge writes these
+	looks := 2 // not only the judge writes these: some may come during the first look
+	if g.DryRun {
+		looks = 1
+	}
+	for _, h := range slices.Repeat(g.shared(), looks) {
 		if err := g.rewrite(ctx, h, `TRUE`, nil); err != nil {
 			return err
 		}
@@ -187,19 +202,18 @@ func (g *purging) purge(ctx context.Context) error {
 	return nil
 }
 
-// inSteps calls f for each row, a few in each transaction, as long as the purge has the lease.
+// inSteps calls f for each row, a few in each transaction.
 func inSteps[T any](ctx context.Context, g *purging, rows []T, f func(*tx, T) error) error {
 	for part := range slices.Chunk(rows, purgeBatch) {
 		before := g.erased
-		err := g.store.change(ctx, actionPurge, func(t *tx) error {
+		err := g.step(ctx, func(t *tx) error {
 			g.erased = before
-			err := t.endLease(ctx, g.lease, utc(t.now.Add(purgeLease)))
 			for _, row := range part {
-				if err == nil {
-					err = f(t, row)
+				if err := f(t, row); err != nil {
+					return err
 				}
 			}
-			return err
+			return nil
 		})
 		if err != nil {
 			g.erased = before
@@ -207,6 +221,20 @@ func inSteps[T any](ctx context.Context, g *purging, rows []T, f func(*tx, T) er
 		}
 	}
 	return nil
+}
+
+// step runs f in a transaction: in a dry run one that reads, and otherwise one that writes as
+// long as the purge has the lease.
+func (g *purging) step(ctx context.Context, f func(*tx) error) error {
+	if g.DryRun {
+		return g.store.snapshot(ctx, "look for a key", f)
+	}
+	return g.store.change(ctx, actionPurge, func(t *tx) error {
+		if err := t.endLease(ctx, g.lease, utc(t.now.Add(purgeLease))); err != nil {
+			return err
+		}
+		return f(t)
+	})
 }
 
 // deleteFindings deletes the findings about the key, and the incidents that have one as their
@@ -223,17 +251,17 @@ func (g *purging) deleteFindings(ctx context.Context, where string, args []any) 
 	var histories int64
 	return inSteps(ctx, g, all, func(t *tx, f finding) error {
 		for _, d := range []struct {
-			count *int64
-			from  string
+			count            *int64
+			table, id, where string
 		}{
-			{&histories, `incident_history WHERE ` + rooted},
-			{&g.erased.Notifications, `notifications WHERE fingerprint = $1 OR ` + rooted},
-			{&histories, `incident_findings WHERE fingerprint = $1 OR ` + rooted},
-			{&g.erased.Incidents, `incidents WHERE root = $1`},
-			{&histories, `finding_history WHERE fingerprint = $1`},
-			{&g.erased.Findings, `findings WHERE fingerprint = $1`},
+			{&histories, "incident_history", "incident", rooted},
+			{&g.erased.Notifications, "notifications", "id", `fingerprint = $1 OR ` + rooted},
+			{&histories, "incident_findings", "incident", `fingerprint = $1 OR ` + rooted},
+			{&g.erased.Incidents, "incidents", "id", `root = $1`},
+			{&histories, "finding_history", "fingerprint", `fingerprint = $1`},
+			{&g.erased.Findings, "findings", "fingerprint", `fingerprint = $1`},
 		} {
-			n, err := t.exec(ctx, `DELETE FROM `+d.from, f.fingerprint)
+			n, err := g.remove(ctx, t, d.table, d.id, d.where, f.fingerprint)
 			if err != nil {
 				return err
 			}
@@ -241,6 +269,21 @@ func (g *purging) deleteFindings(ctx context.Context, where string, args []any) 
 		}
 		return nil
 	})
+}
+
+// remove deletes rows, and returns how many. A dry run remembers them instead.
+func (g *purging) remove(ctx context.Context, t *tx, table, id, where, fingerprint string) (n int64, err error) {
+	if !g.DryRun {
+		return t.exec(ctx, `DELETE FROM `+table+` WHERE `+where, fingerprint)
+	}
+	ids, err := selectAll(ctx, t, func(id *string) []any { return []any{id} }, `SELECT `+id+` FROM `+table+` WHERE `+where, fingerprint)
+	for _, id := range ids {
+		if row := table + " " + id; !g.doomed[row] {
+			g.doomed[row] = true
+			n++
+		}
+	}
+	return n, err
 }
 
 // rewrite removes the key from a column's values. It reads one at a time: a day of windows
@@ -259,11 +302,12 @@ func (g *purging) rewrite(ctx context.Context, h holder, where string, args []an
 	if g.Progress != nil && len(rows) > 0 {
 		g.Progress(h.table, len(rows))
 	}
-	return inSteps(ctx, g, rows, func(t *tx, row []any) error { return h.rewrite(ctx, t, row) })
+	rows = slices.DeleteFunc(rows, func(row []any) bool { return g.doomed[fmt.Sprint(h.table, " ", row[0])] })
+	return inSteps(ctx, g, rows, func(t *tx, row []any) error { return g.rewriteRow(ctx, t, h, row) })
 }
 
-// rewrite removes the key from the value of a row.
-func (h holder) rewrite(ctx context.Context, t *tx, row []any) error {
+// rewriteRow removes the key from the value of a row.
+func (g *purging) rewriteRow(ctx context.Context, t *tx, h holder, row []any) error {
 	for i := range row {
 		if at, is := row[i].(time.Time); is {
 			row[i] = utc(at)
@@ -281,7 +325,11 @@ func (h holder) rewrite(ctx context.Context, t *tx, row []any) error {
 	if err != nil {
 		return fmt.Errorf("%s %v: %w", h.table, row, err)
 	}
-	if !was {
+	switch {
+	case !was:
+		return nil
+	case g.DryRun:
+		*h.count++
 		return nil
 	}
 	n, err := t.exec(ctx, `UPDATE `+h.table+` SET `+h.set+` WHERE (`+h.key+`) = `+placeholdersFrom(2, 1, len(row)), append([]any{erased}, row...)...)

@@ -165,10 +165,11 @@ func keysPurgeCommand() *cobra.Command {
 			"\n" +
 			"A key in use comes back: first hide it by policy and restart the collectors. Sent messages,\n" +
 			"report files, receivers' logs, backups and Postgres' write-ahead log keep the key.",
-		Example: "  reporter keys purge user#42 --table orders --config reporter.yaml",
+		Example: "  reporter keys purge user#42 --table orders --config reporter.yaml --dry-run",
 		Args:    cobra.ExactArgs(1),
 	}
 	f := newKeyFlags(c)
+	dry := c.Flags().Bool("dry-run", false, "change nothing, and print how many rows a purge would change")
 	vacuum := c.Flags().Bool("vacuum", true, "write the database's files again without deleted rows")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		table, keys, err := f.storedKeys(args[0], (*keypolicy.Hider).Everywhere)
@@ -179,7 +180,7 @@ func keysPurgeCommand() *cobra.Command {
 		if plain, err := keyOf(*f.kind, args[0]); err == nil && !slices.Contains(keys, plain) {
 			keys = append(keys, plain)
 		}
-		purge := store.Purge{Table: table, Eraser: keypolicy.NewEraser(table, keys), Who: operatorName(), Progress: func(of string, rows int) {
+		purge := store.Purge{Table: table, Eraser: keypolicy.NewEraser(table, keys), Who: operatorName(), DryRun: *dry, Progress: func(of string, rows int) {
 			if rows >= manyRows {
 				fmt.Fprintf(c.ErrOrStderr(), "searching %d rows of %s\n", rows, of)
 			}
@@ -189,10 +190,13 @@ func keysPurgeCommand() *cobra.Command {
 				return err
 			}
 			erased, err := db.PurgeKey(c.Context(), purge)
-			if err != nil {
+			switch {
+			case err != nil && !*dry:
 				return fmt.Errorf("%w: a part of the key is removed: purge it again", err)
+			case err != nil:
+				return err
 			}
-			if err := writeErased(c.OutOrStdout(), *f.table, erased); err != nil || !*vacuum {
+			if err := writeErased(c.OutOrStdout(), *f.table, erased, *dry); err != nil || *dry || !*vacuum {
 				return err
 			}
 			if err := db.Vacuum(c.Context()); err != nil {
@@ -207,12 +211,16 @@ func keysPurgeCommand() *cobra.Command {
 // manyRows is the number of rows from which a purge announces that it searches them.
 const manyRows = 1000
 
-func writeErased(out io.Writer, table string, e store.Erased) (err error) {
+func writeErased(out io.Writer, table string, e store.Erased, dry bool) (err error) {
 	if e == (store.Erased{}) {
 		_, err = fmt.Fprintf(out, "no row of %s names the key: it was purged before, or VALUE, --table or --type is misspelt\n", table)
 		return err
 	}
-	_, err = fmt.Fprintf(out, "deleted %d findings, %d incidents and %d notifications; removed the key from %d seconds, %d roll-ups, %d deltas and %d documents\n",
-		e.Findings, e.Incidents, e.Notifications, e.Windows, e.Rollups, e.Deltas, e.Documents)
+	deleted, removed := "deleted", "removed"
+	if dry {
+		deleted, removed = "a purge would delete", "remove"
+	}
+	_, err = fmt.Fprintf(out, "%s %d findings, %d incidents and %d notifications; %s the key from %d seconds, %d roll-ups, %d deltas and %d documents\n",
+		deleted, e.Findings, e.Incidents, e.Notifications, removed, e.Windows, e.Rollups, e.Deltas, e.Documents)
 	return err
 }

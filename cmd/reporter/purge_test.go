@@ -102,13 +102,17 @@ func forgets(t *testing.T, url, policy string, directory func() string) {
 		dump(t, url, before)
 		return len(before.with(forms[0]))+len(filesWith(t, directory(), forms[0])) >= fewest
 	})
-	code, printed := reporter(t, "keys", "purge", canary, "--table", "orders", "--config", config, "--keys-secret-file", secret)
+	purge := []string{"keys", "purge", canary, "--table", "orders", "--config", config, "--keys-secret-file", secret}
+	if code, would := reporter(t, append(purge, "--dry-run")...); code != cli.OK || !strings.HasPrefix(would, "a purge would delete ") || strings.Contains(would, canary) {
+		t.Errorf("a dry run: %d %s", code, would)
+	}
+	code, printed := reporter(t, purge...)
 	if code != cli.OK {
 		t.Fatalf("exit code %d: %s", code, printed)
 	}
 	ended := time.Now()
 	await.Until(t, "a judge, whose lease the purge took", func() bool { return running.Judges(time.Since(ended)) })
-	code, again := reporter(t, "keys", "purge", canary, "--table", "orders", "--config", config, "--keys-secret-file", secret)
+	code, again := reporter(t, purge...)
 	if code != cli.OK || again != "no row of orders names the key: it was purged before, or VALUE, --table or --type is misspelt\n" {
 		t.Errorf("the running judge wrote it again: %d %s", code, again)
 	}

@@ -57,24 +57,23 @@ func TestMapPicture(t *testing.T) {
 	}
 }
 
-// TestSeconds: the load of a key is beside the limit, in its served and its throttled part,
-// and a comparison lies over it at the same place.
+// TestSeconds: the load of a key is beside the limit, in its served and its throttled part.
 func TestSeconds(t *testing.T) {
 	t.Parallel()
 	m := minutes(map[int]int{0: 500, 3: 2000})
-	s := chart.NewSeconds(m, minutes(map[int]int{0: 1000}), 0)
+	s := chart.NewSeconds(m)
 	if len(s.Grid) != 6 || s.Grid[4].Text != "2,000" || s.Limit != (chart.Tick{At: "61.6%", Text: "limit 1,000"}) {
 		t.Errorf("the grid is %v, the limit %v", s.Grid, s.Limit)
 	}
 	for got, want := range map[string]string{
-		s.Consumed: "M0 242.4h1v57.6h-1zM3 92.64h1v207.36h-1z", s.Throttled: "M3 69.6h1v23.04h-1z", s.Shift + s.Scale: "01",
-		s.Line[:25]: "M0 242.4h1V300h1V300h1V69", s.Earlier[:12]: "M0 184.8h1V3", fmt.Sprint(s.Gaps): "[{16.67% 16.67%}]",
+		s.Consumed: "M0 242.4h1v57.6h-1zM3 92.64h1v207.36h-1z", s.Throttled: "M3 69.6h1v23.04h-1z",
+		s.Line[:25]: "M0 242.4h1V300h1V300h1V69", fmt.Sprint(s.Gaps): "[{16.67% 16.67%}]",
 	} {
 		if got != want {
 			t.Errorf("a path is %q, want %q", got, want)
 		}
 	}
-	if chart.NewSeconds(nil, nil, 0) != nil {
+	if chart.NewSeconds(nil) != nil {
 		t.Error("no map has a picture")
 	}
 }

@@ -1,9 +1,6 @@
 package chart
 
 import (
-	"time"
-
-	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/sample/position"
@@ -52,54 +49,4 @@ func Ring(v *partition.View, measured bool) (pieces []Piece) {
 func place(p position.Position) float64 {
 	const ring = 1 << 63 * 2.0
 	return float64(p) / ring
-}
-
-// Splits are the splits of a table in a picture: time from left to right, the key space from
-// top to bottom, in percent.
-type Splits struct {
-	Begin, End time.Time
-	// Edges are the present edges between partitions.
-	Edges []string
-	Marks []Mark
-}
-
-// Mark is a split in the picture: a line at its time, over the range of the partition that was
-// split, with its cut.
-type Mark struct {
-	detect.PartitionSplit
-	X, From, To, Cut string
-}
-
-// latestMark is the last part of the width where a mark and the cut's line beside it have
-// room.
-const latestMark = 0.985
-
-// NewSplits draws the splits of a time, or up to its end if it has no beginning; nil if
-// there was none, or no ranges are claimed.
-func NewSplits(v *partition.View, begin, end time.Time) *Splits {
-	if !v.State.Claims() || len(v.Splits) == 0 {
-		return nil
-	}
-	if begin.IsZero() {
-		first := v.Splits[0].At
-		begin = first.Add(-max(time.Minute, end.Sub(first)/20)) // room before the first mark
-	}
-	p := &Splits{Begin: begin, End: end}
-	for _, s := range v.Splits {
-		if s.At.Before(begin) || !s.At.Before(end) {
-			continue
-		}
-		x := float64(s.At.Sub(begin)) / float64(end.Sub(begin))
-		cut := s.CutLow + (s.CutHigh-s.CutLow)/2
-		p.Marks = append(p.Marks, Mark{s, percent(min(x, latestMark)), percent(place(s.Low)), percent(place(s.High)), percent(place(cut))})
-	}
-	if len(p.Marks) == 0 {
-		return nil
-	}
-	for i := range v.Partitions {
-		if c := &v.Partitions[i]; c.Keys && c.From > 0 {
-			p.Edges = append(p.Edges, percent(place(c.Low)))
-		}
-	}
-	return p
 }

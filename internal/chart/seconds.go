@@ -18,11 +18,8 @@ type Seconds struct {
 	Limit Tick
 	Grid  []Tick
 	// Line is the requested load, Band the area between its bounds, Consumed the area of
-	// the served part below it, Throttled the area of the rest, and Earlier the requested
-	// load of the range that this one is compared with: paths.
-	Line, Band, Consumed, Throttled, Earlier string
-	// Shift is where Earlier begins, in columns, and Scale the width of its columns.
-	Shift, Scale string
+	// the served part below it, and Throttled the area of the rest: paths.
+	Line, Band, Consumed, Throttled string
 	// Stretch is the width of a cell, for the hatching within.
 	Stretch string
 	// Empty reports that no cell has any load.
@@ -38,9 +35,9 @@ const (
 	screen = 1000
 )
 
-// NewSeconds draws the map of one key, and an earlier map of it, so much before, if that is
-// not nil. It returns nil if the first map is nil, or none of it was counted.
-func NewSeconds(m, earlier *Map, before time.Duration) *Seconds {
+// NewSeconds draws the map of one key. It returns nil if the map is nil, or none of it was
+// counted.
+func NewSeconds(m *Map) *Seconds {
 	if m == nil || len(m.Rows) == 0 && slices.Max(m.Seen) == 0 {
 		return nil
 	}
@@ -51,9 +48,6 @@ func NewSeconds(m, earlier *Map, before time.Duration) *Seconds {
 				over++
 			}
 		}
-	}
-	if earlier != nil && len(earlier.Rows) > 0 {
-		most = max(most, earlier.Rows[0].Hottest().Value)
 	}
 	step := niceStep(most / 4)
 	s := &Seconds{
@@ -74,11 +68,6 @@ func NewSeconds(m, earlier *Map, before time.Duration) *Seconds {
 	s.Stretch = number(float64(s.Columns) / screen)
 	s.addTimes()
 	s.draw(m, y)
-	if earlier != nil {
-		s.Earlier = requested(earlier, y)
-		s.Shift = number(earlier.From.Add(before).Sub(m.From).Seconds() / float64(m.Step))
-		s.Scale = number(float64(earlier.Step) / float64(m.Step))
-	}
 	return s
 }
 
@@ -86,7 +75,7 @@ func NewSeconds(m, earlier *Map, before time.Duration) *Seconds {
 func (s *Seconds) draw(m *Map, y func(float64) float64) {
 	cells, known := cellsOf(m)
 	s.Gaps = s.spans(len(cells), func(n int) bool { return !known[n] })
-	s.Line = requested(m, y)
+	s.Line = steps(len(cells), func(n int) (float64, bool) { return y(cells[n].Value), known[n] })
 	var band, consumed, throttled path
 	area := func(p *path, column int, high, low float64) {
 		if height := y(low) - y(high); height >= 1 {
@@ -100,12 +89,6 @@ func (s *Seconds) draw(m *Map, y func(float64) float64) {
 		area(&throttled, n, c.Value, served)
 	}
 	s.Band, s.Consumed, s.Throttled = band.String(), consumed.String(), throttled.String()
-}
-
-// requested draws the requested load of a key's map.
-func requested(m *Map, y func(float64) float64) string {
-	cells, known := cellsOf(m)
-	return steps(len(cells), func(n int) (float64, bool) { return y(cells[n].Value), known[n] })
 }
 
 // cellsOf returns the cells of a key's map, one for each column, and of which the load is

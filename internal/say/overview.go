@@ -144,35 +144,18 @@ func peakText(h *Named) string {
 // OpenCount is how many incidents were open in a time.
 type OpenCount struct {
 	Incidents, Critical int
-	// Cut reports that there were more, and Unknown that nothing was counted in this time.
-	Cut, Unknown bool
+	// Cut reports that there were more.
+	Cut bool
 }
 
-// OpenIncidents returns how many incidents were open in a time, and in the one that it is
-// compared with; nil for none. when is how much earlier that one is.
-func OpenIncidents(c OpenCount, before *OpenCount, when string) string {
-	text := c.describe("incident was", "incidents were") + " open in this time" + c.describeCritical() + "."
-	switch {
-	case before == nil:
-		return text
-	case before.Unknown:
-		return text + " Nothing was counted " + when + "."
-	case before.Incidents == 0:
-		return text + " None was open " + when + "."
+// OpenIncidents returns how many incidents were open in a time.
+func OpenIncidents(c OpenCount) string {
+	text := "No incident was open in this time"
+	if c.Incidents > 0 {
+		text = atLeast(c.Cut) + wording.Plural(c.Incidents, "incident was", "incidents were") + " open in this time"
 	}
-	return text + " " + before.describe("was", "were") + " open " + when + before.describeCritical() + "."
-}
-
-func (c OpenCount) describe(one, many string) string {
-	if c.Incidents == 0 {
-		return "No " + one
+	if c.Critical > 0 {
+		text += ", " + wording.Count(int64(c.Critical)) + " critical"
 	}
-	return atLeast(c.Cut) + wording.Plural(c.Incidents, one, many)
-}
-
-func (c OpenCount) describeCritical() string {
-	if c.Critical == 0 {
-		return ""
-	}
-	return ", " + wording.Count(int64(c.Critical)) + " critical"
+	return text + "."
 }

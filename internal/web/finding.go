@@ -116,7 +116,7 @@ func (s *Site) showLoad(ctx context.Context, values url.Values, page *findingPag
 	if err != nil {
 		return err
 	}
-	page.chooseTime("/findings/"+f.Fingerprint, nil, chosen, "Episode", heatmap.Week)
+	page.chooseTime("/findings/"+f.Fingerprint, nil, chosen, "Episode")
 	if page.Chart, err = heatmap.LoadSeconds(ctx, s.store, f, chosen); err != nil || !f.Subject.OfKey() {
 		return err
 	}

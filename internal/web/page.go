@@ -58,10 +58,9 @@ func (f frame) TimeParameters() (all []parameter) {
 	return all
 }
 
-// chooseTime adds the control of a time. of are the other parameters of the address, and
-// farthest is how much earlier a time may be that this one is compared with.
-func (f *frame) chooseTime(path string, of url.Values, r heatmap.Range, byDefault string, farthest time.Duration) {
-	f.Time = heatmap.NewTimeControl(path, of, f.asked, r, byDefault, farthest, f.Now)
+// chooseTime adds the control of a time. of are the other parameters of the address.
+func (f *frame) chooseTime(path string, of url.Values, r heatmap.Range, byDefault string) {
+	f.Time = heatmap.NewTimeControl(path, of, f.asked, r, byDefault, f.Now)
 }
 
 func readTime(asked url.Values, byDefault heatmap.Range) (heatmap.Range, error) {
@@ -119,12 +118,12 @@ func (s *Site) overview(ctx context.Context, r *http.Request) (any, error) {
 	if page.frame, err = s.frame(ctx, r.URL.Query(), "Hot keys", "findings"); err != nil {
 		return nil, err
 	}
-	page.chooseTime("/", q.Others(), q.Range, "Any time", heatmap.Week)
+	page.chooseTime("/", q.Others(), q.Range, "Any time")
 	if page.P, err = overview.Load(ctx, s.store, q); err != nil {
 		return nil, err
 	}
 	if q.Range.Chosen {
-		page.Open = say.OpenIncidents(page.P.Open, page.P.Before, q.Range.Comparison())
+		page.Open = say.OpenIncidents(page.P.Open)
 	}
 	page.P.Now.Bounded = len(page.LowerBounds()) > 0
 	page.P.Now.NoSamples = page.NoSamples()
@@ -281,12 +280,10 @@ func (s *Site) render(w http.ResponseWriter, r *http.Request, code int, name str
 type statusPage struct {
 	frame
 	D status.Details
-	// Lost is what was not counted of the page's time, and Before of the time that this one
-	// is compared with; nil for none. Kept reports that rejected samples of the whole time are
-	// kept.
-	Lost   status.Lost
-	Before *status.Lost
-	Kept   bool
+	// Lost is what was not counted of the page's time. Kept reports that rejected samples of
+	// the whole time are kept.
+	Lost status.Lost
+	Kept bool
 	// Maps are the tables whose partitions are known, or are being learned.
 	Maps []partitions.Table
 	// MoreMaps is set where Maps are the first of more.
@@ -305,22 +302,13 @@ func (s *Site) statusPage(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	kept := shown.From.Sub(now.Add(-status.LostKept))
-	page := &statusPage{frame: f, Kept: kept >= 0}
-	page.chooseTime("/status", nil, shown, "Last 24 h", kept)
+	page := &statusPage{frame: f, Kept: !shown.From.Before(now.Add(-status.LostKept))}
+	page.chooseTime("/status", nil, shown, "Last 24 h")
 	if page.D, err = status.LoadDetails(ctx, s.store, &f.Status, s.options.Receivers()); err != nil {
 		return nil, err
 	}
 	if page.Lost, err = status.LoadLost(ctx, s.store, shown.From, shown.To); err != nil {
 		return nil, err
-	}
-	if page.Time.Compare > 0 {
-		earlier := shown.Earlier()
-		before, err := status.LoadLost(ctx, s.store, earlier.From, earlier.To)
-		if err != nil {
-			return nil, err
-		}
-		page.Before = &before
 	}
 	page.Maps, page.MoreMaps, err = s.listPartitions(ctx, url.Values{"limit": {"100"}})
 	return page, err

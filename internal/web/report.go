@@ -45,7 +45,7 @@ func (s *Site) reports(ctx context.Context, r *http.Request) (any, error) {
 	if q.Schedule != "" {
 		others.Set("schedule", q.Schedule)
 	}
-	page.chooseTime("/reports", others, shown, "Any time", 0)
+	page.chooseTime("/reports", others, shown, "Any time")
 	if page.Reports, err = s.store.Reports(ctx, q); err != nil {
 		return nil, err
 	}

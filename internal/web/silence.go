@@ -106,7 +106,7 @@ func (s *Site) silencesPage(ctx context.Context, asked url.Values) (page *silenc
 	if page.frame, err = s.frame(ctx, asked, "Silences", "silences"); err != nil {
 		return nil, err
 	}
-	page.chooseTime("/silences", nil, shown, "Any time", 0)
+	page.chooseTime("/silences", nil, shown, "Any time")
 	page.Silences, err = s.store.Silences(ctx, store.SilenceQuery{From: shown.From, To: shown.To})
 	return page, err
 }

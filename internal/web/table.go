@@ -117,7 +117,7 @@ func (s *Site) tablesPage(ctx context.Context, r *http.Request) (any, error) {
 	if page.frame, err = s.frame(ctx, asked, "Tables", "tables"); err != nil {
 		return nil, err
 	}
-	page.chooseTime("/tables", q.Others(), q.Range, "Newest", heatmap.Week)
+	page.chooseTime("/tables", q.Others(), q.Range, "Newest")
 	if q.Range.Chosen {
 		page.Live, page.Orders = q.Range.Live && q.Range.To.Sub(q.Range.From) <= followedSpan, pastOrders
 	}
@@ -159,9 +159,7 @@ func (s *Site) heatQuery(ctx context.Context, values url.Values) (q heatmap.Quer
 		q.Target = views[i].Target
 	}
 	if !q.Chosen {
-		compare := q.Range.Compare
 		q.Range, err = heatmap.LatestRange(ctx, s.store, q.Target, now)
-		q.Range.Compare = compare
 	}
 	return q, err
 }
@@ -180,59 +178,32 @@ func (s *Site) heatCells(ctx context.Context, r *http.Request) (any, error) {
 	return m.Words(), nil
 }
 
-// heatFigures are a page's heatmap and the earlier one that it is compared with, with their
-// controls, for the template of that name.
-type heatFigures struct {
-	heatmap.Links
-	M *chart.Map
-	// Unseen reports that none of the map's seconds was counted.
-	Unseen bool
-	// Figures are empty for a map without rows.
-	Figures []heatFigure
-}
-
+// heatFigure is a heatmap on a page, with its controls, for the template of that name.
 type heatFigure struct {
+	heatmap.Links
 	M       *chart.Map
 	Picture *chart.Picture
-	// Words is where the words of the cells are. When is how much earlier the map is; empty
-	// for the page's own.
-	Words, When string
+	// Unseen reports that none of the map's seconds was counted.
+	Unseen bool
+	// Words is where the words of the cells are.
+	Words string
 }
 
-// earlier returns the map that the page's own is compared with; nil for none.
-func (f *heatFigures) earlier() *chart.Map {
-	if len(f.Figures) < 2 {
-		return nil
-	}
-	return f.Figures[1].M
-}
-
-// drawHeat returns the figures of a map on a page, whose time control has the range of the
+// drawHeat returns the picture of a map on a page, whose time control has the range of the
 // map's cells. A map of another time does not change.
-func (s *Site) drawHeat(ctx context.Context, f *frame, page string, asked url.Values, q heatmap.Query, m *chart.Map) (heatFigures, error) {
+func drawHeat(f *frame, page string, asked url.Values, q heatmap.Query, m *chart.Map) heatFigure {
 	of := indexValues(m.Target)
-	f.chooseTime(page, q.Values(of), q.Range, "Newest", heatmap.Week)
+	f.chooseTime(page, q.Values(of), q.Range, "Newest")
 	f.Time.From, f.Time.To, f.Live = m.From, m.To, !q.Chosen || q.Live
-	all := heatFigures{M: m, Unseen: slices.Max(m.Seen) == 0, Links: heatmap.NewLinks(page, of, asked, q, m.What)}
-	draw := func(m *chart.Map, when string) {
-		all.Figures = append(all.Figures, heatFigure{m, m.Picture(), heatmap.WordsLink(of, q, m), when})
+	return heatFigure{
+		M: m, Picture: m.Picture(), Unseen: slices.Max(m.Seen) == 0,
+		Links: heatmap.NewLinks(page, of, asked, q, m.What), Words: heatmap.WordsLink(of, q, m),
 	}
-	draw(m, "")
-	if q.Range.Compare == 0 {
-		return all, nil
-	}
-	when := q.Range.Comparison()
-	q.Range, q.What = q.Range.Earlier(), m.What
-	earlier, err := heatmap.Load(ctx, s.store, q)
-	if err == nil {
-		draw(earlier, when)
-	}
-	return all, err
 }
 
 type heatPage struct {
 	frame
-	heatFigures
+	heatFigure
 	// Rest is the load in units of everything without a row; nil if unknown.
 	Rest *float64
 }
@@ -247,7 +218,7 @@ func (s *Site) heatPage(ctx context.Context, r *http.Request) (any, error) {
 	if page.frame, err = s.frame(ctx, asked, "Heat of "+keytext(m.Table), "tables"); err != nil {
 		return nil, err
 	}
-	page.heatFigures, err = s.drawHeat(ctx, &page.frame, "/heat", asked, q, m)
+	page.heatFigure = drawHeat(&page.frame, "/heat", asked, q, m)
 	return page, err
 }
 
@@ -256,7 +227,6 @@ type partitionsPage struct {
 	// T is nil for the list, and Tables for one table.
 	T      *partitions.Table
 	Ring   []chart.Piece
-	Splits *chart.Splits
 	Tables []partitions.Table
 	// Next is the cursor behind Tables; nil at the end of the list.
 	Next *string
@@ -277,9 +247,8 @@ func (s *Site) partitionsPage(ctx context.Context, r *http.Request) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	begin, end, busiest := time.Time{}, now, (func(sample.Target) (time.Time, error))(nil)
+	var busiest func(sample.Target) (time.Time, error)
 	if shown.Chosen {
-		begin, end = shown.From, shown.To
 		busiest = func(of sample.Target) (time.Time, error) {
 			return heatmap.FindBusiestMinute(ctx, s.store, of, shown, now)
 		}
@@ -291,9 +260,9 @@ func (s *Site) partitionsPage(ctx context.Context, r *http.Request) (any, error)
 	if page.frame, err = s.frame(ctx, asked, "Partitions of "+keytext(t.Table), "partitions"); err != nil {
 		return nil, err
 	}
-	page.chooseTime("/partitions", targetValues(t.Target), shown, "Newest", 0)
+	page.chooseTime("/partitions", targetValues(t.Target), shown, "Newest")
 	page.Live = !shown.Chosen || shown.Live
-	page.T, page.Ring, page.Splits = t, chart.Ring(&t.View, t.From != nil), chart.NewSplits(&t.View, begin, end)
+	page.T, page.Ring = t, chart.Ring(&t.View, t.From != nil)
 	return page, nil
 }
 

@@ -30,11 +30,10 @@ func TestTimeOfEachPage(t *testing.T) {
 	reported(t, s, "weekly", 1)
 	address := serve(t, s)
 	chosen := between(start, start.Add(10*time.Minute))
-	chosen.Set("compare", "day")
-	for path, want := range map[string]struct{ has, compares bool }{
-		"/": {true, true}, "/tables": {true, true}, "/table?table=orders": {true, true}, "/heat?table=orders": {true, true},
-		"/partitions?table=orders": {true, false}, "/reports": {true, false}, "/silences": {true, false}, "/status": {true, true},
-		"/partitions": {}, "/docs/": {},
+	for path, want := range map[string]bool{
+		"/": true, "/tables": true, "/table?table=orders": true, "/heat?table=orders": true,
+		"/partitions?table=orders": true, "/reports": true, "/silences": true, "/status": true,
+		"/partitions": false, "/docs/": false,
 	} {
 		at := func(values url.Values) string {
 			u, err := url.Parse(path)
@@ -47,13 +46,10 @@ func TestTimeOfEachPage(t *testing.T) {
 			return address + u.String()
 		}
 		p := open(t, at(chosen))
-		c, has := control(p)
-		if has != want.has {
+		_, has := control(p)
+		if has != want {
 			t.Errorf("%s has the control: %t", path, has)
 			continue
-		}
-		if has && strings.Contains(c.text(), "Compare with") != want.compares {
-			t.Errorf("%s compares: want %t: %s", path, want.compares, c.text())
 		}
 		if has {
 			if text, _ := get(t, at(url.Values{"from": {"2026-11-22T12:00"}, "to": {"2026-11-22T11:00"}}), http.StatusBadRequest); !strings.Contains(text, "give a beginning before the end") {
@@ -75,45 +71,35 @@ func TestTimeOfEachPage(t *testing.T) {
 	}
 }
 
-// TestIncidentsCompared: the first page counts the incidents of a time, beside those of the
-// time before; that nothing was counted then is not none.
-func TestIncidentsCompared(t *testing.T) {
+// TestIncidentsOfATime: the first page counts the incidents of a chosen time.
+func TestIncidentsOfATime(t *testing.T) {
 	t.Parallel()
-	s := many(t, 4)
-	address := serve(t, s)
-	if text := open(t, address+"/?span=1h&compare=day").text(); !strings.Contains(text, "4 incidents were open in this time, 2 critical. Nothing was counted a day earlier.") {
-		t.Errorf("the page says %s", text)
-	}
-	l, ok, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
-	if err != nil || !ok {
-		t.Fatalf("lease: %t, %v", ok, err)
-	}
-	must(t, s.Judge(t.Context(), l, store.Judgement{Seen: []store.SeenMinute{{Minute: time.Now().Add(-24*time.Hour - 10*time.Minute).Truncate(time.Minute), Seconds: 1}}}))
-	if text := open(t, address+"/?span=1h&compare=day").text(); !strings.Contains(text, "None was open a day earlier.") {
-		t.Errorf("the page says %s", text)
-	}
-	if text := open(t, address+"/?compare=day").text(); strings.Contains(text, "earlier") {
-		t.Errorf("without bounds the page compares: %s", text)
+	address := serve(t, many(t, 4))
+	const count = "4 incidents were open in this time, 2 critical."
+	for query, counted := range map[string]bool{"?span=1h": true, "": false} {
+		if text := open(t, address+"/"+query).text(); strings.Contains(text, count) != counted {
+			t.Errorf("/%s does not say %q as it should, %t: %s", query, count, counted, text)
+		}
 	}
 }
 
 // TestTablesOfATime: a table has the hottest key of the chosen time, what was throttled and
-// how many incidents were open, beside the time before.
+// how many incidents were open.
 func TestTablesOfATime(t *testing.T) {
 	t.Parallel()
 	start := time.Now().Add(-3 * time.Hour).Truncate(time.Hour).UTC()
 	s := heated(t, start, 3600, busy, nil, 0)
 	address := serve(t, s)
-	of := func(from, to time.Time, more string) string {
-		return open(t, address+"/tables?"+between(from, to).Encode()+more).all("tbody", "")[0].text()
+	of := func(from, to time.Time) string {
+		return open(t, address+"/tables?"+between(from, to).Encode()).all("tbody", "")[0].text()
 	}
-	text := of(start.Add(time.Minute), start.Add(40*time.Minute), "&compare=day")
-	for _, want := range []string{hostile, "150%", "a day earlier: not known", "This time: over the limit, highest in the "} {
+	text := of(start.Add(time.Minute), start.Add(40*time.Minute))
+	for _, want := range []string{hostile, "150%", "This time: over the limit, highest in the "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the row does not say %q: %s", want, text)
 		}
 	}
-	if text := of(start.Add(-2*time.Hour), start.Add(-time.Hour), ""); !strings.Contains(text, "not known") || !strings.Contains(text, "This time: not counted") {
+	if text := of(start.Add(-2*time.Hour), start.Add(-time.Hour)); !strings.Contains(text, "not known") || !strings.Contains(text, "This time: not counted") {
 		t.Errorf("before the first second the row says %s", text)
 	}
 }
@@ -161,9 +147,8 @@ func TestBusiestMinute(t *testing.T) {
 	}
 }
 
-// TestLostCompared: the status page has what was rejected in the chosen hours, beside those
-// of a day before, and offers no comparison with a week that is no longer kept.
-func TestLostCompared(t *testing.T) {
+// TestLostOfATime: the status page has what was rejected in the chosen hours.
+func TestLostOfATime(t *testing.T) {
 	t.Parallel()
 	s := many(t, 1)
 	now := time.Now()
@@ -173,13 +158,10 @@ func TestLostCompared(t *testing.T) {
 		Bad:  []store.BadSample{{Hour: now, Source: "kafka", Reason: "bad_table", Count: 30}, {Hour: now.Add(-24 * time.Hour), Source: "kafka", Reason: "bad_table", Count: 4}},
 		Gaps: []store.Gap{{Gap: sample.Gap{Source: "kafka", Partition: "5", Since: now.Add(-25 * time.Hour), Until: now.Add(-24*time.Hour - time.Minute), Reason: "the records expired"}, Noticed: now.Add(-24 * time.Hour)}},
 	}))
-	p := open(t, serve(t, s)+"/status?span=2h&compare=day")
-	for _, want := range []string{"Rejected samples 30; a day earlier: 4", "Gaps: none; a day earlier: 1"} {
+	p := open(t, serve(t, s)+"/status?span=2h")
+	for _, want := range []string{"Rejected samples 30", "Gaps: none"} {
 		if !strings.Contains(p.text(), want) {
 			t.Errorf("the page does not say %q: %s", want, p.text())
 		}
-	}
-	if strings.Contains(p.text(), "last week") {
-		t.Error("a week that is no longer kept is offered")
 	}
 }

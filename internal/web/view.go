@@ -44,7 +44,7 @@ func readView(row store.TargetDocument) (detect.Table, error) {
 
 type tablePage struct {
 	frame
-	heatFigures
+	heatFigure
 	// Numbers are of the time that the page shows.
 	Numbers []heatmap.Number
 	// Worst is the worst open finding of the table, and Said its words; nil for none.
@@ -85,21 +85,19 @@ func (s *Site) table(ctx context.Context, r *http.Request) (any, error) {
 	if page.frame, err = s.frame(ctx, asked, keytext(m.Table), "tables"); err != nil {
 		return nil, err
 	}
-	if page.heatFigures, err = s.drawHeat(ctx, &page.frame, "/table", asked, q, m); err != nil {
-		return nil, err
-	}
-	return page, s.fillTable(ctx, page, q)
+	page.heatFigure = drawHeat(&page.frame, "/table", asked, q, m)
+	return page, s.fillTable(ctx, page)
 }
 
 const tableRowsShown = 15
 
-func (s *Site) fillTable(ctx context.Context, page *tablePage, q heatmap.Query) (err error) {
+func (s *Site) fillTable(ctx context.Context, page *tablePage) (err error) {
 	m := page.M
 	keys, err := heatmap.KeysNumber(ctx, s.store, m)
 	if err != nil {
 		return err
 	}
-	page.Numbers = append(heatmap.Numbers(m, page.earlier(), q.Range.Comparison()), keys)
+	page.Numbers = append(heatmap.Numbers(m), keys)
 	if n, known := coverageNumber(page.T.CloudWatch); known {
 		page.Numbers = append(page.Numbers, n)
 	}
@@ -109,10 +107,8 @@ func (s *Site) fillTable(ctx context.Context, page *tablePage, q heatmap.Query) 
 	if page.Worst != nil {
 		page.Said = say.New(page.Worst)
 	}
-	if page.Findings, err = heatmap.Findings(ctx, s.store, m.Target); err != nil {
-		return err
-	}
-	return nil
+	page.Findings, err = heatmap.Findings(ctx, s.store, m.Target)
+	return err
 }
 
 // coverageNumber is the part of the real load that the samples show, if it is known.

@@ -14,6 +14,7 @@ import (
 
 var purging = []obligation{
 	{"a purged key is in no table, and its table alone is touched", purged},
+	{"a dry run of a purge counts what a purge changes, and changes nothing", purgeDryRun},
 	{"a purge that fails gives the lease back, and is finished by another", purgeFails},
 	{"a purge ends the judge's lease", purgeEndsLease},
 	{"nobody judges during a purge", purgeHoldsLease},
@@ -167,6 +168,19 @@ func purged(t *testing.T, s *store.Store) {
 		Detail: `{"findings":1,"incidents":1,"notifications":2,"windows":1,"rollups":2,"deltas":1,"documents":7}`},
 		{Who: "ops@host", Action: "begin to purge a key", About: "orders"}})
 	equal(t, "again", value[store.Erased](t)(purge(s, t, false)), store.Erased{})
+}
+
+// purgeDryRun looks for the key while a judge has its lease, and then purges it.
+func purgeDryRun(t *testing.T, s *store.Store) {
+	fill(t, s)
+	held := lead(t, s, "reporter")
+	dry := store.Purge{Table: sample.Target{Table: "orders"}, Eraser: eraser{key: secretKey}, Who: "ops@host", DryRun: true}
+	would := value[store.Erased](t)(s.PurgeKey(t.Context(), dry))
+	equal(t, "counted again", value[store.Erased](t)(s.PurgeKey(t.Context(), dry)), would)
+	must(t, s.Judge(t.Context(), held, store.Judgement{}))
+	equal(t, "the audit, beside the silence", len(value[[]store.AuditEntry](t)(s.Audit(t.Context(), 0))), 1)
+	equal(t, "a purge", value[store.Erased](t)(purge(s, t, false)), would)
+	equal(t, "after the purge", value[store.Erased](t)(s.PurgeKey(t.Context(), dry)), store.Erased{})
 }
 
 func purgeFails(t *testing.T, s *store.Store) {

@@ -220,10 +220,10 @@ func paths(t *testing.T, w *world) map[string]string {
 	values := func(table string) string { return url.Values{"table": {table}, "index": {""}}.Encode() }
 	return map[string]string{
 		"first":           "/",
-		"first-of-time":   "/?span=5m&compare=day",
-		"tables-of-time":  "/tables?span=5m&compare=day",
+		"first-of-time":   "/?span=5m",
+		"tables-of-time":  "/tables?span=5m",
 		"divided-of-time": "/partitions?span=5m&table=carts",
-		"status-of-time":  "/status?span=2h&compare=day",
+		"status-of-time":  "/status?span=2h",
 		"reports-of-time": "/reports?span=2h",
 		"filtered":        "/?state=firing&q=customer",
 		"tables":          "/tables",

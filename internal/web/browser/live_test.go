@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -135,27 +134,12 @@ func TestHeatmap(t *testing.T) {
 	}
 }
 
-// TestComparison has a day before beside the present: on the load chart, in the numbers of
-// a table, and as a second map. A custom time is chosen without a script.
-func TestComparison(t *testing.T) {
-	w := newWorld(t, 0)
-	w.remember(t, 24*time.Hour)
-	b := newTab(t, w.address)
-	table := url.Values{"table": {"carts"}, "index": {""}, "compare": {"day"}, "span": {"5m"}}.Encode()
-	b.looks("compare-finding", "/findings/"+w.finding(t, hostile).Fingerprint+"?compare=day")
-	if !eval[bool](b, `document.querySelector(".chart .earlier").getAttribute("d").length > 100`) {
-		t.Error("the chart has no line of the day before")
-	}
-	b.open("/heat?" + table)
-	if n := eval[int](b, `document.querySelectorAll("figure.heat :is(.cells.heat-5, .cells.heat-6)").length`); n != 2 {
-		t.Errorf("%d maps have the hot key, want 2", n)
-	}
-	b.shoot("compare-heat-1440-light")
-	b.looks("compare-table", "/table?"+table)
-	b.says("a day earlier: 110%")
+// TestCustomTime chooses a time without a script.
+func TestCustomTime(t *testing.T) {
+	b := newTab(t, newWorld(t, 0).address)
+	b.open("/heat?" + url.Values{"table": {"carts"}, "index": {""}, "span": {"5m"}}.Encode())
 	b.do(chromedp.Click(".time summary"))
-	b.shoot("compare-menu-1440-dark")
+	b.shoot("time-menu-1440-dark")
 	b.do(chromedp.Click(".time form button"))
-	b.until(`new URLSearchParams(location.search).has("from") && new URLSearchParams(location.search).get("compare") === "day"`)
-	b.says("a day earlier")
+	b.until(`new URLSearchParams(location.search).has("from")`)
 }

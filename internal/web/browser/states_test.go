@@ -136,7 +136,7 @@ func TestDatabaseAway(t *testing.T) {
 	b.look(390, "light")
 	b.open("/tables")
 	must(t, pg.Start(t.Context()))
-	b.until(`document.querySelector("h1").textContent.startsWith("Tables")`)
+	b.until(`document.querySelector("h1")?.textContent.startsWith("Tables") === true`)
 }
 
 // paper is the width of a sheet of A4 within its margins, in CSS pixels.

@@ -151,35 +151,6 @@ func (w *world) tell(t *testing.T, seconds, hot int) {
 	w.judge(t, &j)
 }
 
-// remember stores the seconds of the world as they may have been at an earlier time, with
-// half of the load. Nobody judges them.
-func (w *world) remember(t *testing.T, ago time.Duration) {
-	t.Helper()
-	shard := sketch.NewShard(sketch.Config{})
-	for second := range w.second {
-		for _, r := range loads(second, 0) {
-			r.Time, r.WCU = w.start.Add(time.Duration(second)*time.Second-ago).UnixMilli(), r.WCU/2
-			must(t, shard.Add(&r))
-		}
-	}
-	d := sketch.NewDelta(sketch.Config{})
-	shard.Seal(d)
-	var j store.Judgement
-	minutes := make(map[int64]uint64)
-	for i := range d.Windows {
-		win := &d.Windows[i]
-		body, err := win.MarshalBinary()
-		must(t, err)
-		j.Windows = append(j.Windows, store.Window{Target: win.Target, Second: time.Unix(win.Second, 0), Complete: true, Body: body})
-		minutes[win.Second/60*60] |= 1 << (win.Second % 60)
-	}
-	for minute, bits := range minutes {
-		j.Seen = append(j.Seen, store.SeenMinute{Minute: time.Unix(minute, 0), Seconds: bits})
-	}
-	must(t, w.store.Judge(t.Context(), w.lease, j))
-	w.lease.Writes++
-}
-
 func (w *world) roll(win *sketch.Window) {
 	if w.rolled[win.Target] == nil {
 		w.rolled[win.Target] = make(map[int64]*rollup.Rollup)

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
@@ -19,8 +18,6 @@ type Past struct {
 	heatmap.Recent
 	// Throttled are its throttled requests; nil if no request was counted.
 	Throttled *Refused
-	// Earlier is the time that this one is compared with; nil for none.
-	Earlier *Past
 }
 
 func newPast(r heatmap.Recent) *Past {
@@ -65,21 +62,17 @@ func loadOpen(ctx context.Context, st *store.Store, r heatmap.Range) (rows []Row
 	return rows, nil
 }
 
-// addPast adds the load in a range to the rows of a page, and in the range that it is
-// compared with.
+// addPast adds the load in a range to the rows of a page.
 func addPast(ctx context.Context, st *store.Store, rows []Row, r heatmap.Range, now time.Time) error {
 	of := make([]heatmap.TrendSubject, len(rows))
 	for i := range rows {
 		of[i].Target = rows[i].Target
 	}
-	load := func(r heatmap.Range) ([]heatmap.Recent, error) {
-		span, err := heatmap.NewTrendSpan(ctx, st, r, now)
-		if err != nil {
-			return nil, err
-		}
-		return heatmap.LoadTrends(ctx, st, span, of, r.To)
+	span, err := heatmap.NewTrendSpan(ctx, st, r, now)
+	if err != nil {
+		return err
 	}
-	loaded, err := load(r)
+	loaded, err := heatmap.LoadTrends(ctx, st, span, of, r.To)
 	if err != nil {
 		return err
 	}
@@ -89,23 +82,6 @@ func addPast(ctx context.Context, st *store.Store, rows []Row, r heatmap.Range, 
 		if rows[i].Past.Open = open; loaded[i].Peak != nil {
 			rows[i].Hot = &Hot{Peak: *loaded[i].Peak}
 		}
-	}
-	if r.Compare == 0 || len(rows) == 0 {
-		return nil
-	}
-	if loaded, err = load(r.Earlier()); err != nil {
-		return err
-	}
-	before, err := loadOpen(ctx, st, r.Earlier())
-	if err != nil {
-		return err
-	}
-	for i := range rows {
-		earlier := newPast(loaded[i])
-		if at := slices.IndexFunc(before, func(r Row) bool { return r.Target == rows[i].Target }); at >= 0 {
-			earlier.Open = before[at].Past.Open
-		}
-		rows[i].Past.Earlier = earlier
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func TestRange(t *testing.T) {
 		}
 	}
 	f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "orders"}, sample.KeyString("k"))
-	for _, wrong := range []url.Values{{"span": {"long"}}, {"compare": {"year"}}, {"from": {"yesterday"}}, {"span": {"9000h"}}} {
+	for _, wrong := range []url.Values{{"span": {"long"}}, {"from": {"yesterday"}}, {"span": {"9000h"}}} {
 		if _, err := heatmap.ParseRange(wrong, now, heatmap.EpisodeRange(&f, now)); err == nil {
 			t.Errorf("%v is taken", wrong)
 		}
@@ -56,24 +56,23 @@ func TestRange(t *testing.T) {
 func TestTimeControl(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-	asked := url.Values{"span": {"1h"}, "to": {"2026-11-22T10:00:00Z"}, "compare": {"day"}, "table": {"orders"}}
+	asked := url.Values{"span": {"1h"}, "to": {"2026-11-22T10:00:00Z"}, "table": {"orders"}}
 	r, err := heatmap.ParseRange(asked, now, heatmap.LastHour(now))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := heatmap.NewTimeControl("/heat", url.Values{"table": {"orders"}}, asked, r, "Newest", heatmap.Week, now)
-	got := []string{c.Window(), c.Earlier().Window(), c.Spans[0].Link, c.Spans[1].Link, c.Back, c.Later, c.Now, c.Compared[0].Link, c.Compared[1].Link}
+	c := heatmap.NewTimeControl("/heat", url.Values{"table": {"orders"}}, asked, r, "Newest", now)
+	got := []string{c.Window(), c.Spans[0].Link, c.Spans[1].Link, c.Back, c.Later, c.Now}
 	want := []string{
-		"22 Nov 09:00 – 10:00 UTC", "21 Nov 09:00 – 10:00 UTC", "/heat?compare=day&table=orders",
-		"/heat?compare=day&span=5m&table=orders&to=2026-11-22T10%3A00%3A00Z",
-		"/heat?compare=day&span=1h&table=orders&to=2026-11-22T09%3A30%3A00Z", "/heat?compare=day&span=1h&table=orders&to=2026-11-22T10%3A30%3A00Z",
-		"/heat?compare=day&span=1h&table=orders&to=now",
-		"/heat?span=1h&table=orders&to=2026-11-22T10%3A00%3A00Z", "/heat?compare=week&span=1h&table=orders&to=2026-11-22T10%3A00%3A00Z",
+		"22 Nov 09:00 – 10:00 UTC", "/heat?table=orders",
+		"/heat?span=5m&table=orders&to=2026-11-22T10%3A00%3A00Z",
+		"/heat?span=1h&table=orders&to=2026-11-22T09%3A30%3A00Z", "/heat?span=1h&table=orders&to=2026-11-22T10%3A30%3A00Z",
+		"/heat?span=1h&table=orders&to=now",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("the control has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if c := heatmap.NewTimeControl("/", url.Values{}, url.Values{}, heatmap.Range{}, "Any time", heatmap.Week, now); c.Back+c.Now != "" || c.Spans[0].Link != "/" || !c.Spans[0].Chosen {
+	if c := heatmap.NewTimeControl("/", url.Values{}, url.Values{}, heatmap.Range{}, "Any time", now); c.Back+c.Now != "" || c.Spans[0].Link != "/" || !c.Spans[0].Chosen {
 		t.Errorf("without bounds the control is %+v", c)
 	}
 }

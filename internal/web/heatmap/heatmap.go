@@ -144,17 +144,7 @@ func LoadSeconds(ctx context.Context, st *store.Store, f *detect.Finding, r Rang
 	if r.From.Unix() < 0 {
 		return nil, nil // the finding has no times
 	}
-	load := func(r Range) (*chart.Map, error) {
-		q := Query{Target: f.Target, Range: r, What: detect.SideOf(f, chart.Write, chart.Read)}
-		return loadKey(ctx, st, q, f.PartitionKey())
-	}
-	m, err := load(r)
-	if err != nil || r.Compare == 0 {
-		return chart.NewSeconds(m, nil, 0), err
-	}
-	earlier, err := load(r.Earlier())
-	if err != nil {
-		return nil, err
-	}
-	return chart.NewSeconds(m, earlier, r.Compare), nil
+	q := Query{Target: f.Target, Range: r, What: detect.SideOf(f, chart.Write, chart.Read)}
+	m, err := loadKey(ctx, st, q, f.PartitionKey())
+	return chart.NewSeconds(m), err
 }

@@ -16,9 +16,6 @@ import (
 // Number is a figure of a table with its unit and subject.
 type Number struct {
 	Name, Value, Text string
-	// Earlier is the same figure of the time that this one is compared with; empty
-	// without one.
-	Earlier string
 	// Over reports that the figure is above the limit, or of throttled requests.
 	Over bool
 }
@@ -26,16 +23,9 @@ type Number struct {
 // unknown is the value of a number that nobody measured.
 const unknown = "unknown"
 
-// Numbers returns the figures of a map's time, beside those of an earlier map if that is
-// not nil. when says how much earlier it is.
-func Numbers(m, earlier *chart.Map, when string) []Number {
-	all := []Number{rateNumber(m), hottestNumber(m), throttledNumber(m)}
-	if earlier != nil {
-		for i, before := range Numbers(earlier, nil, "") {
-			all[i].Earlier = when + ": " + before.Value
-		}
-	}
-	return all
+// Numbers returns the figures of a map's time.
+func Numbers(m *chart.Map) []Number {
+	return []Number{rateNumber(m), hottestNumber(m), throttledNumber(m)}
 }
 
 // Summary returns the worst row of a map with rows.

@@ -23,9 +23,6 @@ type Range struct {
 	// Chosen reports that the address names a time; Live, that the range ends now and
 	// goes on.
 	Chosen, Live bool
-	// Compare is how much earlier the range is that this one is compared with; zero for
-	// no comparison.
-	Compare time.Duration
 }
 
 const defaultSpan = time.Hour
@@ -37,18 +34,7 @@ var presets = []struct {
 	time.Duration
 }{{"5 min", 5 * time.Minute}, {"1 h", time.Hour}, {"6 h", 6 * time.Hour}, {"2 days", 48 * time.Hour}, {"14 days", 14 * 24 * time.Hour}}
 
-// comparison is how much earlier a range lies that another one is compared with.
-type comparison struct {
-	value, word, earlier string
-	time.Duration
-}
-
-// Week is the farthest comparison.
-const Week = 7 * 24 * time.Hour
-
-var comparisons = []comparison{{"day", "yesterday", "a day earlier", 24 * time.Hour}, {"week", "last week", "a week earlier", Week}}
-
-var timeParameters = []string{"span", "from", "to", "compare"}
+var timeParameters = []string{"span", "from", "to"}
 
 // TimeValues returns the parameters of an address that choose a time.
 func TimeValues(values url.Values) url.Values {
@@ -77,23 +63,13 @@ func CarryTime(link string, chosen url.Values) string {
 	return u.String()
 }
 
-// ParseRange reads span, from, to and compare from an address. An address without a time
+// ParseRange reads span, from and to from an address. An address without a time
 // chooses the default range. A span without to ends with the default range, or now if
 // that has no end; to=now names the present. An error is for who wrote the address.
 func ParseRange(values url.Values, now time.Time, byDefault Range) (r Range, err error) {
 	r = byDefault
-	if name := values.Get("compare"); name != "" {
-		i := slices.IndexFunc(comparisons, func(c comparison) bool { return c.value == name })
-		if i < 0 {
-			return r, fmt.Errorf("compare %q: give day or week", name)
-		}
-		r.Compare = comparisons[i].Duration
-	}
 	from, to := values.Get("from"), values.Get("to")
 	if r.Chosen = from+to+values.Get("span") != ""; !r.Chosen {
-		if r.From.IsZero() {
-			r.Compare = 0 // a time without bounds has none before it
-		}
 		return r, nil
 	}
 	if r.To.IsZero() {
@@ -177,11 +153,6 @@ func LatestRange(ctx context.Context, st *store.Store, of sample.Target, now tim
 	return r, nil
 }
 
-// Earlier returns the range that this one is compared with.
-func (r Range) Earlier() Range {
-	return Range{From: r.From.Add(-r.Compare), To: r.To.Add(-r.Compare), Chosen: true}
-}
-
 // Window writes the range, with seconds if it is short and does not consist of minutes.
 func (r Range) Window() string {
 	if r.From.IsZero() {
@@ -199,16 +170,6 @@ func (r Range) Window() string {
 	return from.Format(day+clock) + " – " + to.Format(end) + " UTC"
 }
 
-// Comparison names the earlier range, as in “a day earlier”; empty without one.
-func (r Range) Comparison() string {
-	for _, c := range comparisons {
-		if c.Duration == r.Compare {
-			return c.earlier
-		}
-	}
-	return ""
-}
-
 type choice struct {
 	Word, Link string
 	Chosen     bool
@@ -222,33 +183,25 @@ type TimeControl struct {
 	// Path is where the form leads, and Kept are its other parameters.
 	Path string
 	Kept []parameter
-	// Spans choose a length, Compared an earlier range beside the chosen one.
-	Spans, Compared []choice
+	// Spans choose a length.
+	Spans []choice
 	// Back, Later and Now lead to another time of the same length; they are empty for a
 	// page without bounds.
 	Back, Later, Now string
 }
 
 // NewTimeControl returns the time control of a page. of are the page's other parameters,
-// asked the address's. byDefault names the range of an address without a time, and farthest
-// is how much earlier a range may be that this one is compared with.
-func NewTimeControl(path string, of, asked url.Values, r Range, byDefault string, farthest time.Duration, now time.Time) TimeControl {
+// asked the address's. byDefault names the range of an address without a time.
+func NewTimeControl(path string, of, asked url.Values, r Range, byDefault string, now time.Time) TimeControl {
 	c := TimeControl{Range: r, Path: path}
-	if r.Compare > farthest {
-		c.Compare = 0
-	}
 	if r.Live && r.To.Sub(r.From) >= presets[0].Duration { // a page that is followed would change every second
 		c.From, c.To = r.From.Truncate(time.Minute), r.To.Truncate(time.Minute)
 	}
 	if of == nil {
 		of = make(url.Values)
 	}
-	kept := maps.Clone(of)
-	if compare := asked.Get("compare"); compare != "" {
-		kept.Set("compare", compare)
-	}
-	for _, name := range slices.Sorted(maps.Keys(kept)) {
-		c.Kept = append(c.Kept, parameter{name, kept.Get(name)})
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		c.Kept = append(c.Kept, parameter{name, of.Get(name)})
 	}
 	link := func(changes map[string]string) string {
 		values := maps.Clone(of)
@@ -279,15 +232,5 @@ func NewTimeControl(path string, of, asked url.Values, r Range, byDefault string
 		return link(map[string]string{"span": options.FormatDuration(length), "from": "", "to": to})
 	}
 	c.Back, c.Later, c.Now = moved(-length/2), moved(length/2), moved(now.Sub(r.To)+time.Second)
-	for _, p := range comparisons {
-		if p.Duration > farthest {
-			break
-		}
-		value := p.value
-		if r.Compare == p.Duration {
-			value = ""
-		}
-		c.Compared = append(c.Compared, choice{p.word, link(map[string]string{"compare": value}), r.Compare == p.Duration})
-	}
 	return c
 }

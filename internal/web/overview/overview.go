@@ -40,10 +40,8 @@ type Page struct {
 	// Begins reports that this is the first page.
 	Begins bool
 	Now    Now
-	// Open counts the incidents of the chosen time, in any state, and Before those of the
-	// time that it is compared with; nil for none.
-	Open   say.OpenCount
-	Before *say.OpenCount
+	// Open counts the incidents of the chosen time, in any state.
+	Open say.OpenCount
 }
 
 // Section is the incidents of a page in one state.
@@ -93,36 +91,21 @@ func Load(ctx context.Context, st *store.Store, q Query) (*Page, error) {
 	return p, err
 }
 
-func (p *Page) loadHeads(ctx context.Context, st *store.Store, q store.HeadQuery) (heads []store.IncidentHead, err error) {
-	heads, p.Open, err = openIn(ctx, st, q, p.Range)
-	if p.Cut = p.Open.Cut; err != nil || p.Range.Compare == 0 {
-		return heads, err
-	}
-	earlier := p.Range.Earlier()
-	_, before, err := openIn(ctx, st, q, earlier)
-	if err != nil {
-		return nil, err
-	}
-	seen, err := st.SeenMinutes(ctx, earlier.From, earlier.To, 1)
-	before.Unknown = len(seen) == 0
-	p.Before = &before
-	return heads, err
-}
-
-// openIn returns the incidents of a query that were open in a time, and their number.
-func openIn(ctx context.Context, st *store.Store, q store.HeadQuery, r heatmap.Range) ([]store.IncidentHead, say.OpenCount, error) {
-	q.Since = r.From
+// loadHeads returns the incidents of a query that were open in the page's time, and counts them.
+func (p *Page) loadHeads(ctx context.Context, st *store.Store, q store.HeadQuery) ([]store.IncidentHead, error) {
+	q.Since = p.Range.From
 	heads, err := st.IncidentHeads(ctx, q)
-	c := say.OpenCount{Cut: len(heads) == maxIncidents}
-	if !r.To.IsZero() {
-		heads = slices.DeleteFunc(heads, func(h store.IncidentHead) bool { return h.OpenedAt.After(r.To) })
+	p.Cut = len(heads) == maxIncidents
+	if to := p.Range.To; !to.IsZero() {
+		heads = slices.DeleteFunc(heads, func(h store.IncidentHead) bool { return h.OpenedAt.After(to) })
 	}
+	p.Open = say.OpenCount{Cut: p.Cut}
 	for _, h := range heads {
-		if c.Incidents++; h.Severity == string(detect.Critical) {
-			c.Critical++
+		if p.Open.Incidents++; h.Severity == string(detect.Critical) {
+			p.Open.Critical++
 		}
 	}
-	return heads, c, err
+	return heads, err
 }
 
 func (p *Page) lay(ctx context.Context, st *store.Store, listed []store.IncidentHead) error {

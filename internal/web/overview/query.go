@@ -58,7 +58,7 @@ func ParseQuery(values url.Values) (Query, error) {
 		},
 		Sort: cmp.Or(values.Get("sort"), Worst), values: make(url.Values),
 	}
-	for _, name := range []string{"q", "state", "severity", "account", "region", "table", "sort", "span", "from", "to", "compare"} {
+	for _, name := range []string{"q", "state", "severity", "account", "region", "table", "sort", "span", "from", "to"} {
 		if v := values.Get(name); v != "" {
 			q.values.Set(name, v)
 		}
