@@ -41,17 +41,25 @@ sbom: build ## Write bin/*.cdx.json, what each program is linked of, and bin/THI
 # detector makes its SQLite some twenty times slower.
 CONCURRENT = $(addprefix ./,$(sort $(patsubst %/,%,$(dir $(shell git grep -lE '\.Go\b|\bgo func|sync\.Mutex|sync\.RWMutex|atomic\.' -- \
 	'internal/*.go' 'sample/*.go' 'shardkey/*.go' ':!*_test.go' ':!internal/testsupport' ':!internal/web/browser')))))
-# All tests of these take minutes under the race detector: make test-full runs them. In CI
-# the judge's histories do, with two reporters and the delivery.
-SLOW_RACES := ./internal/judge ./internal/analyze ./internal/analyze/tablestream ./internal/web
+# These do most of their work in one goroutine, which takes minutes under the race detector:
+# make test-full runs them under it. Of some, CI runs under it the tests in which goroutines
+# meet: the judge's histories, with two reporters and the delivery, the demo with all its
+# parts, and files read while their progress is asked for.
+PARTLY_RACED := ./internal/demo ./internal/judge ./internal/source/files
+RACED_TESTS := ^(TestHistories|TestAKeptDatabase|TestProgress)$$
+SLOW_RACES := $(PARTLY_RACED) ./internal/alert/receiver ./internal/analyze ./internal/analyze/tablestream ./internal/web
 RACED = $(filter-out $(SLOW_RACES),$(CONCURRENT))
+
+# make lint vets everything, and with more analyzers.
+TEST := go test -vet=off -short -timeout 60m -p 4
 
 .PHONY: test
 test: ## Run the tests at their short lengths, with the race detector where goroutines meet, on SQLite and a Postgres of their own
 	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin" && \
-	go test -short -p 4 -timeout 60m -skip '^TestHistories$$' $$(go list ./... | grep -vxFf <(go list $(RACED))) && \
-	go test -race -short -p 4 -timeout 60m $(RACED) && \
-	go test -race -short -timeout 60m ./internal/judge -run TestHistories
+	$(TEST) $$(go list ./... | grep -vxFf <(go list $(RACED) $(PARTLY_RACED))) && \
+	$(TEST) -skip '$(RACED_TESTS)' $(PARTLY_RACED) && \
+	$(TEST) -race -run '$(RACED_TESTS)' $(PARTLY_RACED) && \
+	$(TEST) -race $(RACED)
 	cd internal/alert/receiver/conformance && go test ./...
 	cd deploy/promql && go test ./...
 

@@ -42,8 +42,9 @@ func TestTheFirstQuarterOfAnHour(t *testing.T) {
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if out, err := exec.CommandContext(t.Context(), "go", "vet", file).CombinedOutput(); err != nil {
-				t.Errorf("go vet: %v\n%s", err, out)
+			// This compiles it, and links nothing; go vet would look into all of the SDK too.
+			if out, err := exec.CommandContext(t.Context(), "go", "list", "-export", file).CombinedOutput(); err != nil {
+				t.Errorf("go list -export: %v\n%s", err, out)
 			}
 			run++
 		case "text":

@@ -27,7 +27,7 @@ func TestHistories(t *testing.T) {
 	t.Parallel()
 	n := *histories
 	if testing.Short() {
-		n = min(n, 10_000)
+		n = min(n, 3000)
 	}
 	seeds, failed := make(chan uint64), make(chan string, 1)
 	var workers sync.WaitGroup

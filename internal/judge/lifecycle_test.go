@@ -306,7 +306,7 @@ func TestALoadThatGoesOnIsToldHoweverLateItWasSeen(t *testing.T) {
 // TestARestartWithAThousandIncidentsTellsNothingTwice: nor late, nor an end.
 func TestARestartWithAThousandIncidentsTellsNothingTwice(t *testing.T) {
 	t.Parallel()
-	const keys = 1000
+	keys := unlessShort(1000)
 	s := open(t, database(t))
 	w := collect(t, s, "a", 0, begin())
 	pour := func(from, to int) {

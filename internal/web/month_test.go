@@ -35,8 +35,11 @@ var (
 
 // TestMonth stores what a judge keeps of a month of tables with 200 warm keys each, as
 // long as each part is kept by default, and says how long pages take and how large the
-// database is. make month is the whole of it; without flags it is a small one.
+// database is. make month is the whole of it; without flags it is a day.
 func TestMonth(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make test-full measures a day, and make month a month")
+	}
 	if *monthSQLite {
 		t.Run("SQLite", func(t *testing.T) {
 			folder := *monthFolder

@@ -25,11 +25,17 @@ import (
 )
 
 // TestNoReceiverIsSentATextRaw sends notices of every kind of finding and every fix to every
-// type of receiver. Every text of a sample in them is an attack.
+// type of receiver. Every text of a sample in them is an attack, and some keys are long. The
+// fakes refuse what is too long, or of a type that is interpreted.
 func TestNoReceiverIsSentATextRaw(t *testing.T) {
-	taken := serve(t, func(*http.Request, []byte) string { return "" }, snsAnswer)
+	var check func(r *http.Request, body []byte) string // of the type that is told
+	taken := serve(t, func(r *http.Request, body []byte) string { return check(r, body) }, snsAnswer)
 	toSNS(t, taken.url)
 	box := serveMail(t)
+	checks := map[notify.Type]func(*http.Request, []byte) string{
+		notify.Slack:     func(_ *http.Request, body []byte) string { return slackCheck(body) },
+		notify.PagerDuty: pagerDutyCheck, notify.JSM: jsmCheck, notify.Teams: teamsCheck, notify.SNS: snsCheck,
+	}
 	settings := map[notify.Type]notify.Settings{
 		notify.Slack: {URL: taken.url}, notify.PagerDuty: {Secret: key32, URL: taken.url}, notify.JSM: {Secret: "key", URL: taken.url}, notify.Teams: {URL: taken.url},
 		notify.Alertmanager: {URL: taken.url}, notify.Webhook: {URL: taken.url}, notify.SNS: {Topic: "arn:aws:sns:eu-west-1:111122223333:on-call"},
@@ -41,6 +47,9 @@ func TestNoReceiverIsSentATextRaw(t *testing.T) {
 			t.Errorf("%s: give its settings here", typ)
 			continue
 		}
+		if check = checks[typ]; check == nil {
+			check = func(*http.Request, []byte) string { return "" }
+		}
 		to, m := open(t, s), attack.New(3)
 		kinds, fixes := attack.Abouts(), detect.Fixes()
 		events := []detect.Event{detect.EventFiring, detect.EventUpdated, detect.EventResolved}
@@ -48,6 +57,9 @@ func TestNoReceiverIsSentATextRaw(t *testing.T) {
 			kind, event, fix := kinds[n/len(events)%len(kinds)], events[n%len(events)], fixes[n%len(fixes)]
 			mails, before := len(box.taken()), len(taken.requests())
 			tell(t, to, attackNotice(t, m, kind, event, fix))
+			if n < len(events) {
+				tell(t, to, notice(t, event, detect.Critical, hostile))
+			}
 			for _, r := range taken.requests()[before:] {
 				if wrong := faultOfRequest(t, typ, r); wrong != "" {
 					t.Fatalf("%s of %s, %s, to %s: %s", event, kind, fix, typ, wrong)
@@ -114,14 +126,43 @@ func faultOfRequest(t *testing.T, typ notify.Type, r request) string {
 			t.Fatal(err)
 		}
 		return attack.FaultInJSON(texts)
+	case notify.Alertmanager:
+		if wrong := markupInAlerts(t, r.body); wrong != "" {
+			return wrong
+		}
 	}
 	if wrong := attack.FaultInJSON(r.body); wrong != "" {
 		return wrong
 	}
 	if typ == notify.Slack { // the text of its notification is markup
 		var m struct{ Text string }
-		if err := json.Unmarshal(r.body, &m); err != nil || strings.ContainsAny(m.Text, "<>") {
+		if err := json.Unmarshal(r.body, &m); err != nil || markup.MatchString(m.Text) {
 			return fmt.Sprintf("markup in %q (%v)", m.Text, err)
+		}
+	}
+	return ""
+}
+
+// markupInAlerts returns what a chat or mail would act on: Alertmanager's templates hand labels
+// and annotations to them as they are.
+func markupInAlerts(t *testing.T, body []byte) string {
+	t.Helper()
+	var alerts []struct{ Labels, Annotations map[string]string }
+	if err := json.Unmarshal(body, &alerts); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range alerts {
+		if a.Labels["team"] == "" || a.Annotations["summary"] == "" {
+			return fmt.Sprintf("an alert without a label or annotation: %+v", a)
+		}
+		delete(a.Annotations, "url")
+		delete(a.Annotations, "runbook_url")
+		for _, values := range []map[string]string{a.Labels, a.Annotations} {
+			for name, value := range values {
+				if found := markup.FindString(value); found != "" {
+					return fmt.Sprintf("%s with %q: %.200q", name, found, value)
+				}
+			}
 		}
 	}
 	return ""
@@ -132,6 +173,9 @@ func faultOfMail(t *testing.T, text string) string {
 	m, err := mail.ReadMessage(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if len(m.Header["Subject"]) != 1 || !strings.HasPrefix(m.Header.Get("Content-Type"), "text/plain") {
+		return fmt.Sprintf("the header %v", m.Header)
 	}
 	subject, err := new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject"))
 	body, errBody := io.ReadAll(quotedprintable.NewReader(m.Body))

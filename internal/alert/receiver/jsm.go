@@ -14,9 +14,10 @@ import (
 const (
 	// jsmURL is the base of Opsgenie's alert API within Jira Service Management.
 	jsmURL = "https://api.atlassian.com/jsm/ops/integration"
-	// The API's limits on a message and a description, in characters.
+	// The API's limits on a message, a description and an entity, in characters.
 	jsmMessage     = 130
 	jsmDescription = 15000
+	jsmEntity      = 512
 )
 
 // jsm opens and closes alerts in Jira Service Management, whose integrations have
@@ -76,7 +77,7 @@ func jsmAlertOf(n *notify.Notice) object {
 	details["Runbook"] = n.RunbookURL
 	return dropEmpty(object{
 		"message": notify.Cut(n.Headline(), jsmMessage), "alias": n.Subject, "description": notify.Cut(n.Text(), jsmDescription),
-		"entity": n.Table(), "source": "keyheat", "priority": jsmPriority(n.Severity()), "tags": []string{"keyheat"}, "details": dropEmpty(details),
+		"entity": notify.Cut(n.Table(), jsmEntity), "source": "keyheat", "priority": jsmPriority(n.Severity()), "tags": []string{"keyheat"}, "details": dropEmpty(details),
 	})
 }
 

@@ -109,23 +109,33 @@ func (w *scenario) counted(sink *sinktest.Recorder, since, until time.Time, some
 	return n
 }
 
-// wild is a DynamoDB on a bad day.
-var wild = streamstest.Options{
-	Shards: 100, Seed: 3, Throttles: 0.1, Errors: 0.01, EmptyPages: 0.1, PageRecords: 20,
-	Lag: 3 * time.Second, Delay: time.Second,
+// wild is a DynamoDB on a bad day, with a hundred open shards; a fifth of them with -short.
+func wild() streamstest.Options {
+	return streamstest.Options{
+		Shards: unlessShort(100), Seed: 3, Throttles: 0.1, Errors: 0.01, EmptyPages: 0.1, PageRecords: 20,
+		Lag: 3 * time.Second, Delay: time.Second,
+	}
+}
+
+func unlessShort(n int) int {
+	if testing.Short() {
+		return n / 5
+	}
+	return n
 }
 
 // TestFiveHundredShardsAreReadOnce reads shards of five generations, while more changes and
 // shards appear. Each change from before the reading counts once.
 func TestFiveHundredShardsAreReadOnce(t *testing.T) {
-	inBubble(t, wild, func(w *scenario) {
-		w.write(6000, 17*time.Hour)
+	inBubble(t, wild(), func(w *scenario) {
+		written := unlessShort(6000)
+		w.write(written, 17*time.Hour)
 		begin := time.Now()
 		s := w.source(24*time.Hour, false)
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			for _, id := range w.table.OpenShards()[:20] {
+			for _, id := range w.table.OpenShards()[:unlessShort(20)] {
 				w.table.Split(id)
 				w.write(10, time.Second)
 			}
@@ -137,7 +147,7 @@ func TestFiveHundredShardsAreReadOnce(t *testing.T) {
 			w.Errorf("gaps: %+v", gaps)
 		}
 		a := s.status()
-		if a.shards < 500 || a.done != a.shards || a.share != 1 || a.records != 6000 || a.throttled == 0 {
+		if a.shards < unlessShort(500) || a.done != a.shards || a.share != 1 || a.records != int64(written) || a.throttled == 0 {
 			w.Errorf("%+v", a)
 		}
 		w.checkRequests(&a)
@@ -167,10 +177,10 @@ func (w *scenario) checkRequests(a *status) {
 
 // TestOldShardsCostOnePage reads the last hours: a shard that closed before costs one page.
 func TestOldShardsCostOnePage(t *testing.T) {
-	o := wild
+	o := wild()
 	o.Throttles, o.Errors, o.EmptyPages = 0, 0, 0
 	inBubble(t, o, func(w *scenario) {
-		w.write(20_000, 22*time.Hour)
+		w.write(unlessShort(20_000), 22*time.Hour)
 		begin := time.Now()
 		s := w.source(3*time.Hour, false)
 		w.counted(w.run(s), begin.Add(-3*time.Hour), begin, false)
@@ -186,7 +196,7 @@ func TestOldShardsCostOnePage(t *testing.T) {
 				}
 			}
 		}
-		if old < 300 {
+		if old < unlessShort(300) {
 			w.Errorf("%d old shards", old)
 		}
 	})
@@ -195,10 +205,11 @@ func TestOldShardsCostOnePage(t *testing.T) {
 // TestInterruptedItSaysWhatItHas interrupts a reading, which reports how much it has read.
 // Another reading reads everything.
 func TestInterruptedItSaysWhatItHas(t *testing.T) {
-	o := wild
+	o := wild()
 	o.PageRecords = 2 // of some 12 a shard
 	inBubble(t, o, func(w *scenario) {
-		w.write(6000, 17*time.Hour)
+		written := unlessShort(6000)
+		w.write(written, 17*time.Hour)
 		begin := time.Now()
 		ctx, cancel := context.WithTimeout(w.Context(), 6*time.Second)
 		defer cancel()
@@ -208,7 +219,7 @@ func TestInterruptedItSaysWhatItHas(t *testing.T) {
 		}
 		n := w.counted(sink, time.Time{}, begin, true)
 		a := s.status()
-		if n == 0 || n == 6000 || a.records != int64(n) || a.done == a.shards || a.share < 0.1 || a.share > 0.99 || a.left == 0 {
+		if n == 0 || n == written || a.records != int64(n) || a.done == a.shards || a.share < 0.1 || a.share > 0.99 || a.left == 0 {
 			w.Errorf("%d counted: %+v", n, a)
 		}
 		if got, want := sink.OnlyGap(w.T).Reason, fmt.Sprintf("interrupted: %d of %d shards were read to their end", a.done, a.shards); got != want {

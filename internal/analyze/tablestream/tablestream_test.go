@@ -45,6 +45,12 @@ func openShop(o streamstest.Options) (*streamstest.Fake, *streamstest.Table) {
 // orders begin.
 func trade(t *testing.T, table *streamstest.Table, hours int) {
 	t.Helper()
+	tradeEvery(t, table, hours, 15*time.Second)
+}
+
+// tradeEvery is trade in hours of 200 small orders, with so much time between two of them.
+func tradeEvery(t *testing.T, table *streamstest.Table, hours int, pause time.Duration) {
+	t.Helper()
 	random, id := rand.New(rand.NewPCG(7, 7)), 0
 	put := func(customer, status string, size int) {
 		id++
@@ -58,7 +64,7 @@ func trade(t *testing.T, table *streamstest.Table, hours int) {
 	}
 	for hour := range hours {
 		for range 200 {
-			time.Sleep(15 * time.Second)
+			time.Sleep(pause)
 			put(fmt.Sprint("c", random.IntN(3000)), "paid", random.IntN(2000))
 		}
 		for range 4 {
@@ -170,12 +176,16 @@ func compare(t *testing.T, r *analyze.Result, table *streamstest.Table, since, u
 	}
 }
 
-// TestAStreamOfFiveHundredShards reads a day of a DynamoDB that throttles. The verdict
-// equals the written load, on the table and its indexes.
+// TestAStreamOfFiveHundredShards reads a day of a DynamoDB that throttles, with a fifth of the
+// shards in short. The verdict equals the written load, on the table and its indexes.
 func TestAStreamOfFiveHundredShards(t *testing.T) {
 	t.Parallel()
+	open := 100
+	if testing.Short() {
+		open = 20
+	}
 	synctest.Test(t, func(t *testing.T) {
-		fake, table := openShop(streamstest.Options{Shards: 100, Rollover: time.Hour, Seed: 1, Throttles: 0.1, EmptyPages: 0.1, Delay: time.Second, Lag: 2 * time.Second})
+		fake, table := openShop(streamstest.Options{Shards: open, Rollover: time.Hour, Seed: 1, Throttles: 0.1, EmptyPages: 0.1, Delay: time.Second, Lag: 2 * time.Second})
 		trade(t, table, 5)
 		begin := time.Now()
 		var errs bytes.Buffer
@@ -185,7 +195,7 @@ func TestAStreamOfFiveHundredShards(t *testing.T) {
 			t.Errorf("gaps %+v, samples %+v", r.Gaps, r.Samples)
 		}
 		notes := strings.Join(r.Notes, "\n")
-		if !strings.Contains(notes, "in 500 of 500 shards") || !strings.Contains(notes, "were throttled, and repeated") {
+		if !strings.Contains(notes, fmt.Sprintf("in %d of %[1]d shards", 5*open)) || !strings.Contains(notes, "were throttled, and repeated") {
 			t.Errorf("notes %q", notes)
 		}
 		if !strings.HasPrefix(errs.String(), "Reading the stream of orders, the last 24h, with one request a second and\nshard. ") {
@@ -249,14 +259,18 @@ func TestAnInterruptedStream(t *testing.T) {
 // everything.
 func TestAFollowedStream(t *testing.T) {
 	t.Parallel()
+	pause := 15 * time.Second
+	if testing.Short() {
+		pause /= 5
+	}
 	synctest.Test(t, func(t *testing.T) {
 		fake, table := openShop(streamstest.Options{Shards: 4})
-		trade(t, table, 2)
+		tradeEvery(t, table, 2, pause)
 		ctx, cancel := context.WithCancel(t.Context())
 		var errs bytes.Buffer
 		done := make(chan *analyze.Result)
 		go func() { done <- analyzed(ctx, t, fake, 24*time.Hour, true, &errs) }()
-		trade(t, table, 3)
+		tradeEvery(t, table, 3, pause)
 		time.Sleep(2 * time.Minute)
 		cancel()
 		r := <-done

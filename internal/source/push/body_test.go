@@ -13,6 +13,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/source/push"
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 )
 
 // begin sends a part of a request to a door, and returns its connection.
@@ -46,7 +47,7 @@ const chunked = "Transfer-Encoding: chunked"
 // again, because it may be right.
 func TestBrokenBodies(t *testing.T) {
 	t.Parallel()
-	d := openDoor(t, openStore(t, sqliteURL(t)), "one", push.Config{})
+	d := openDoor(t, openStore(t, pgtest.Quick(t)), "one", push.Config{})
 	for _, s := range []struct {
 		name, header, body string
 		status             int
@@ -73,7 +74,7 @@ func TestBrokenBodies(t *testing.T) {
 // they came, keep no batch from its memory.
 func TestSlowBodiesHoldLittle(t *testing.T) {
 	t.Parallel()
-	d := openDoor(t, openStore(t, sqliteURL(t)), "one", push.Config{PieceWithin: time.Hour, ReadWithin: time.Hour})
+	d := openDoor(t, openStore(t, pgtest.Quick(t)), "one", push.Config{PieceWithin: time.Hour, ReadWithin: time.Hour})
 	for _, header := range []string{"Content-Length: 4000000", chunked, "Content-Length: 4000000\r\nContent-Encoding: gzip", chunked + "\r\nContent-Encoding: zstd"} {
 		for range 16 {
 			begin(t, d, header, "1\r\n{\r\n")
@@ -91,7 +92,7 @@ func TestSlowBodiesHoldLittle(t *testing.T) {
 // it.
 func TestSlowBodiesEnd(t *testing.T) {
 	t.Parallel()
-	st := openStore(t, sqliteURL(t))
+	st := openStore(t, pgtest.Quick(t))
 	for name, settings := range map[string]push.Config{
 		"a piece": {PieceWithin: 50 * time.Millisecond}, "the whole": {PieceWithin: time.Hour, ReadWithin: 50 * time.Millisecond},
 	} {
@@ -107,7 +108,7 @@ func TestSlowBodiesEnd(t *testing.T) {
 // TestSlowSpansAreSentAgain: exporters drop what is answered with 408.
 func TestSlowSpansAreSentAgain(t *testing.T) {
 	t.Parallel()
-	d := openDoor(t, openStore(t, sqliteURL(t)), "one", push.Config{PieceWithin: 50 * time.Millisecond})
+	d := openDoor(t, openStore(t, pgtest.Quick(t)), "one", push.Config{PieceWithin: 50 * time.Millisecond})
 	slow, stopped := io.Pipe()
 	defer stopped.Close()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.traces, slow)
@@ -129,7 +130,7 @@ func TestSlowSpansAreSentAgain(t *testing.T) {
 // waits.
 func TestSlowBodiesGiveWay(t *testing.T) {
 	t.Parallel()
-	d := openDoor(t, openStore(t, sqliteURL(t)), "one", push.Config{MemoryBytes: 256 << 10, MaxBatch: 1 << 30, PieceWithin: time.Second, ReadWithin: time.Hour})
+	d := openDoor(t, openStore(t, pgtest.Quick(t)), "one", push.Config{MemoryBytes: 256 << 10, MaxBatch: 1 << 30, PieceWithin: time.Second, ReadWithin: time.Hour})
 	slow := begin(t, d, "Content-Length: 1000000000", "")
 	ended := make(chan struct{})
 	go func() { // as slowly as is allowed

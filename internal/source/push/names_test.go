@@ -11,6 +11,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/source/push"
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -18,7 +19,7 @@ import (
 // user are refused, and nobody else's; known ones go on.
 func TestOneUsersNamesLockNobodyElseOut(t *testing.T) {
 	t.Parallel()
-	st := openStore(t, sqliteURL(t))
+	st := openStore(t, pgtest.Quick(t))
 	d := openDoor(t, st, "one", push.Config{MaxNames: 5})
 	sendAs := func(user, producer string, sequence, status int) reply {
 		t.Helper()
@@ -72,7 +73,7 @@ func (c *crowd) Producer(ctx context.Context, names ...string) (store.Position, 
 // leave turns to another user's.
 func TestOneUsersLookupsHoldNobodyElse(t *testing.T) {
 	t.Parallel()
-	st := &crowd{Store: openStore(t, sqliteURL(t)), prefix: "user/noisy/", release: make(chan struct{})}
+	st := &crowd{Store: openStore(t, pgtest.Quick(t)), prefix: "user/noisy/", release: make(chan struct{})}
 	d := openDoorOn(t, st, st.Store, "one", push.Config{}, small)
 	var noisy sync.WaitGroup
 	for i := range 40 {
@@ -99,7 +100,7 @@ func TestOneUsersLookupsHoldNobodyElse(t *testing.T) {
 // names of their own, and go on.
 func TestAUserKeepsTheNamesFromBefore(t *testing.T) {
 	t.Parallel()
-	d := openDoor(t, openStore(t, sqliteURL(t)), "one", push.Config{})
+	d := openDoor(t, openStore(t, pgtest.Quick(t)), "one", push.Config{})
 	before, user := batch(1), []string{"User", "orders"}
 	if r := mustSend(t, d.url, before, numbered("p", 1)...); r.status != 200 {
 		t.Errorf("the batch before: %+v", r)
@@ -116,7 +117,7 @@ func TestAUserKeepsTheNamesFromBefore(t *testing.T) {
 // would be too old. A sample without a time is never too old, so its producer's name stays.
 func TestOnlyTimedBatchesMayBeForgotten(t *testing.T) {
 	t.Parallel()
-	st := openStore(t, sqliteURL(t))
+	st := openStore(t, pgtest.Quick(t))
 	d := openDoor(t, st, "one", push.Config{})
 	mustSend(t, d.url, batch(1), numbered("timed", 1)...)
 	untimed := `{"table":"orders","pk":"a","op":"PutItem","wcu":2}`

@@ -13,7 +13,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -26,6 +25,7 @@ import (
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/source/push"
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/format"
 	"github.com/keyheat/keyheat/sample/samplepb"
@@ -51,8 +51,6 @@ func openStore(t *testing.T, url string) *store.Store {
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
-
-func sqliteURL(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "keyheat.db") }
 
 // dying is a store that a killed collector no longer reaches. Its last commit may be stored
 // without an answer.
@@ -81,6 +79,20 @@ func (d *dying) IsCommitted(ctx context.Context, writer string, seq int64) (bool
 		return false, store.ErrUnavailable
 	}
 	return d.Store.IsCommitted(ctx, writer, seq)
+}
+
+// lookups is a store that counts its answers about producers.
+type lookups struct {
+	*store.Store
+	answered atomic.Int64
+}
+
+func (l *lookups) Producer(ctx context.Context, names ...string) (store.Position, error) {
+	p, err := l.Store.Producer(ctx, names...)
+	if err == nil {
+		l.answered.Add(1)
+	}
+	return p, err
 }
 
 // userKey is the key of a request's user, whom the header User names in tests.
@@ -245,7 +257,7 @@ func zstandard(t *testing.T, text string) string {
 // TestEveryRequestGetsItsResponse sends requests one after the other, to one collector.
 func TestEveryRequestGetsItsResponse(t *testing.T) {
 	t.Parallel()
-	st := openStore(t, sqliteURL(t))
+	st := openStore(t, pgtest.Quick(t))
 	d := openDoor(t, st, "one", push.Config{MaxBatch: 1 << 20})
 	protobuf := string(samplepb.NewEncoder().Append(nil, []sample.Record{{
 		Time: time.Now().UnixMilli(), Table: "orders", PK: sample.KeyString("a"), Op: sample.PutItem, WCU: 2000, Rate: 1, N: 1,
@@ -310,7 +322,7 @@ func TestEveryRequestGetsItsResponse(t *testing.T) {
 // when to send again.
 func TestBusyDoorsSaySo(t *testing.T) {
 	t.Parallel()
-	st := openStore(t, sqliteURL(t))
+	st := openStore(t, pgtest.Quick(t))
 	d := openDoor(t, st, "one", push.Config{MaxWaiting: 1, RespondWithin: 300 * time.Millisecond})
 	d.store.dead.Store(true)
 	var replies []reply
@@ -337,13 +349,19 @@ func TestBusyDoorsSaySo(t *testing.T) {
 // once. The collector whose commit fails for that refuses the name for a while, and no other.
 func TestASharedNameHarmsItsProducersAlone(t *testing.T) {
 	t.Parallel()
-	url := sqliteURL(t)
+	url := pgtest.Quick(t)
 	settings := push.Config{NameRest: time.Hour, RespondWithin: 100 * time.Millisecond}
-	one, two := openDoor(t, openStore(t, url), "one", settings), openDoor(t, openStore(t, url), "two", settings)
+	st := &lookups{Store: openStore(t, url)}
+	one, two := openDoorOn(t, st, st.Store, "one", settings, small), openDoor(t, openStore(t, url), "two", settings)
+	untilStored(t, []*door{one}, batch(1), "first", 1, nil) // it has claimed what it writes
 	one.store.dead.Store(true)
-	if r := mustSend(t, one.url, batch(1), numbered("shared", 1)...); r.status != http.StatusServiceUnavailable {
-		t.Errorf("without its store a collector answers %+v", r)
-	}
+	body, before := batch(1), st.answered.Load()
+	await.Until(t, "the batch is the next of its producer", func() bool {
+		if r := mustSend(t, one.url, body, numbered("shared", 1)...); r.status != http.StatusServiceUnavailable {
+			t.Errorf("without its store a collector answers %+v", r)
+		}
+		return st.answered.Load() > before
+	})
 	untilStored(t, []*door{two}, batch(2), "shared", 1, nil)
 	one.store.dead.Store(false)
 	untilStored(t, []*door{one}, batch(1), "other", 1, nil) // behind the commit that fails
@@ -359,7 +377,7 @@ func TestASharedNameHarmsItsProducersAlone(t *testing.T) {
 // it, and the other drops it and recognises it afterwards.
 func TestOneBatchAtTwoCollectors(t *testing.T) {
 	t.Parallel()
-	url := sqliteURL(t)
+	url := pgtest.Quick(t)
 	st := openStore(t, url)
 	doors := []*door{openDoor(t, st, "one", push.Config{}), openDoor(t, openStore(t, url), "two", push.Config{})}
 	for sequence := 1; sequence <= 5; sequence++ {
@@ -402,7 +420,7 @@ func untilStored(t *testing.T, doors []*door, body, producer string, sequence in
 // cut off, and two collectors die in the middle of their commits.
 func TestNothingIsLostOrTwice(t *testing.T) {
 	t.Parallel()
-	url := sqliteURL(t)
+	url := pgtest.Quick(t)
 	st := openStore(t, url)
 	var doors []*door
 	for _, instance := range []string{"one", "two", "three"} {
@@ -432,7 +450,7 @@ func TestNothingIsLostOrTwice(t *testing.T) {
 // TestAnIdleDoorMovesTheWatermark: nothing arrives, and seconds close all the same.
 func TestAnIdleDoorMovesTheWatermark(t *testing.T) {
 	t.Parallel()
-	st := openStore(t, sqliteURL(t))
+	st := openStore(t, pgtest.Quick(t))
 	openDoor(t, st, "one", push.Config{Late: time.Second})
 	await.Until(t, "the watermarks are a few seconds behind", func() bool {
 		snap, err := st.Read(t.Context(), nil, store.ReadLimit{})
@@ -451,7 +469,7 @@ func TestAnIdleDoorMovesTheWatermark(t *testing.T) {
 // that it was stored.
 func TestWhatAStopHasCountedIsAnswered(t *testing.T) {
 	t.Parallel()
-	st := openStore(t, sqliteURL(t))
+	st := openStore(t, pgtest.Quick(t))
 	d := openDoor(t, st, "one", push.Config{ReleaseTimeout: 2 * await.Limit}) // a commit is waited for
 	answered := make(chan reply, 1)
 	go func() {
@@ -470,7 +488,7 @@ func TestWhatAStopHasCountedIsAnswered(t *testing.T) {
 // however often the batch is sent, and of the last hour.
 func TestDroppedSamplesAreAGap(t *testing.T) {
 	t.Parallel()
-	st := openStore(t, sqliteURL(t))
+	st := openStore(t, pgtest.Quick(t))
 	d := openDoor(t, st, "a", push.Config{})
 	now := time.Now().Truncate(time.Millisecond)
 	dropped := func(n int, since, until time.Duration) []string {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/source/push"
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -26,7 +27,7 @@ func tablesBatch(prefix string, n int) string {
 // counted. A batch that is refused as a whole counts for nothing, and once when there is room.
 func TestOneUsersTablesDrownNobodyElses(t *testing.T) {
 	t.Parallel()
-	st := openStore(t, sqliteURL(t))
+	st := openStore(t, pgtest.Quick(t))
 	geometry := small
 	geometry.Tables = 10
 	d := openDoorWith(t, st, "one", push.Config{}, geometry)

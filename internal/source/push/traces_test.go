@@ -121,74 +121,67 @@ const (
 	inJSON     = "application/json"
 )
 
-// TestSpansBecomeCounts sends spans to a collector on each engine: the ones with keys become
-// load, the others name their callers alone, and repeated ones count once.
+// TestSpansBecomeCounts sends spans to a collector: the ones with keys become load, the others
+// name their callers alone, and repeated ones count once.
 func TestSpansBecomeCounts(t *testing.T) {
 	t.Parallel()
-	for name, url := range map[string]func(*testing.T) string{
-		"sqlite": sqliteURL, "postgres": func(t *testing.T) string { return pgtest.Database(t) },
+	st := openStore(t, pgtest.Quick(t))
+	d := openDoor(t, st, "one", push.Config{MaxBatch: 1 << 20})
+	asJSON := func(data *tracepb.TracesData) string {
+		message, err := protojson.Marshal(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return "\n " + string(message)
+	}
+	first := protobuf(t, spans("web", "first", "a", "a", "", ""))
+	inPart := spans("web", "part", "a", "b")
+	inPart.ResourceSpans[0].ScopeSpans[0].Spans[0].Name = "GET /"
+	inPart.ResourceSpans[0].ScopeSpans[0].Spans[0].Attributes = nil
+	var want int64
+	for _, s := range []struct {
+		name, body, kind string
+		headers          []string
+		counted          int64
+		rejected         uint64
+	}{
+		{"spans with and without keys", first, inProtobuf, nil, 2, 0},
+		{"the same again", first, inProtobuf, nil, 0, 0},
+		{"the same again, compressed", zipped(t, first), inProtobuf, []string{"Content-Encoding", "gzip"}, 0, 0},
+		{"gzip", zipped(t, protobuf(t, spans("web", "gzip", "a"))), inProtobuf, []string{"Content-Encoding", "gzip"}, 1, 0},
+		{"JSON", asJSON(spans("app", "json", "a", "b", "c", "")), inJSON, nil, 3, 0},
+		{"JSON in gzip", zipped(t, asJSON(spans("app", "json-gzip", "a"))), inJSON + "; charset=utf-8", []string{"Content-Encoding", "gzip"}, 1, 0},
+		{"spans of another service among them", protobuf(t, inPart), inProtobuf, nil, 1, 1},
+		{"nothing", "", inProtobuf, nil, 0, 0},
+		{"nothing in JSON", "{}", inJSON, nil, 0, 0},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			st := openStore(t, url(t))
-			d := openDoor(t, st, "one", push.Config{MaxBatch: 1 << 20})
-			asJSON := func(data *tracepb.TracesData) string {
-				message, err := protojson.Marshal(data)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return "\n " + string(message)
+		status, kind, answer, _, err := export(t.Context(), d.traces, s.body, s.kind, s.headers...)
+		if err != nil || status != 200 || kind != strings.TrimSuffix(s.kind, "; charset=utf-8") {
+			t.Fatalf("%s: %d %s %q %v", s.name, status, kind, answer, err)
+		}
+		switch {
+		case s.rejected > 0:
+			_, partial := pair([]byte(answer))
+			if n, why := pair([]byte(partial)); n != s.rejected || !strings.Contains(why, "not_dynamodb 1") {
+				t.Errorf("%s: %d rejected: %q", s.name, n, why)
 			}
-			first := protobuf(t, spans("web", "first", "a", "a", "", ""))
-			inPart := spans("web", "part", "a", "b")
-			inPart.ResourceSpans[0].ScopeSpans[0].Spans[0].Name = "GET /"
-			inPart.ResourceSpans[0].ScopeSpans[0].Spans[0].Attributes = nil
-			var want int64
-			for _, s := range []struct {
-				name, body, kind string
-				headers          []string
-				counted          int64
-				rejected         uint64
-			}{
-				{"spans with and without keys", first, inProtobuf, nil, 2, 0},
-				{"the same again", first, inProtobuf, nil, 0, 0},
-				{"the same again, compressed", zipped(t, first), inProtobuf, []string{"Content-Encoding", "gzip"}, 0, 0},
-				{"gzip", zipped(t, protobuf(t, spans("web", "gzip", "a"))), inProtobuf, []string{"Content-Encoding", "gzip"}, 1, 0},
-				{"JSON", asJSON(spans("app", "json", "a", "b", "c", "")), inJSON, nil, 3, 0},
-				{"JSON in gzip", zipped(t, asJSON(spans("app", "json-gzip", "a"))), inJSON + "; charset=utf-8", []string{"Content-Encoding", "gzip"}, 1, 0},
-				{"spans of another service among them", protobuf(t, inPart), inProtobuf, nil, 1, 1},
-				{"nothing", "", inProtobuf, nil, 0, 0},
-				{"nothing in JSON", "{}", inJSON, nil, 0, 0},
-			} {
-				status, kind, answer, _, err := export(t.Context(), d.traces, s.body, s.kind, s.headers...)
-				if err != nil || status != 200 || kind != strings.TrimSuffix(s.kind, "; charset=utf-8") {
-					t.Fatalf("%s: %d %s %q %v", s.name, status, kind, answer, err)
-				}
-				switch {
-				case s.rejected > 0:
-					_, partial := pair([]byte(answer))
-					if n, why := pair([]byte(partial)); n != s.rejected || !strings.Contains(why, "not_dynamodb 1") {
-						t.Errorf("%s: %d rejected: %q", s.name, n, why)
-					}
-				case kind == inJSON && answer != "{}", kind != inJSON && answer != "":
-					t.Errorf("%s: the response is %q", s.name, answer)
-				}
-				want += s.counted
-				if got := countedIn(t, st); got != want {
-					t.Fatalf("%s: the store has %d samples, want %d", s.name, got, want)
-				}
-			}
-			if got := callersIn(t, st); len(got) != 2 || got["orders web"] != 2000 || got["orders app"] != 1000 {
-				t.Errorf("the callers without keys are %v", got)
-			}
-		})
+		case kind == inJSON && answer != "{}", kind != inJSON && answer != "":
+			t.Errorf("%s: the response is %q", s.name, answer)
+		}
+		want += s.counted
+		if got := countedIn(t, st); got != want {
+			t.Fatalf("%s: the store has %d samples, want %d", s.name, got, want)
+		}
+	}
+	if got := callersIn(t, st); len(got) != 2 || got["orders web"] != 2000 || got["orders app"] != 1000 {
+		t.Errorf("the callers without keys are %v", got)
 	}
 }
 
 // TestRefusedSpans: each refusal is a google.rpc.Status in the encoding of the request.
 func TestRefusedSpans(t *testing.T) {
 	t.Parallel()
-	st := openStore(t, sqliteURL(t))
+	st := openStore(t, pgtest.Quick(t))
 	d := openDoor(t, st, "one", push.Config{MaxBatch: 1 << 20, RespondWithin: await.Limit})
 	good := protobuf(t, spans("web", "good", "a"))
 	refused := func(name, body, kind string, wantStatus int, wantCode uint64, retry bool, headers ...string) {
@@ -232,7 +225,7 @@ func TestRefusedSpans(t *testing.T) {
 // TestCutAnswersCountOnce sends requests again whose answers are cut off, as exporters do.
 func TestCutAnswersCountOnce(t *testing.T) {
 	t.Parallel()
-	st := openStore(t, sqliteURL(t))
+	st := openStore(t, pgtest.Quick(t))
 	d := openDoor(t, st, "one", push.Config{})
 	random := rand.New(rand.NewPCG(29, 1))
 	const exports = 20

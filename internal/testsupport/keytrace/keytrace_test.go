@@ -49,6 +49,9 @@ func read(t *testing.T, src []byte, c keytrace.Config) ([]sample.Record, error) 
 // TestTraceIsTheRealOne reads all of it once.
 func TestTraceIsTheRealOne(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("make test-full reads all five million accesses")
+	}
 	records, err := keytrace.Read(bytes.NewReader(packed(t)), keytrace.Config{Start: traceStart, PerSecond: 200_000, Seed: 1})
 	if err != nil {
 		t.Fatal(err)

@@ -246,10 +246,12 @@ func paths(t *testing.T, w *world) map[string]string {
 
 // TestPages opens every page at every width in both schemes.
 func TestPages(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, hotKeys)
 	w.divide(t, "carts")
 	for name, path := range paths(t, w) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w.attend(t)
 			newTab(t, w.address).looks(name, path)
 		})

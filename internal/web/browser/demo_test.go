@@ -16,6 +16,7 @@ import (
 
 // TestDemo follows the demo's story on its page, as a reader does, and presses the button.
 func TestDemo(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	in, out := io.Pipe()
 	ended := make(chan error, 1)

@@ -9,6 +9,7 @@ import (
 
 // TestFold holds what on-call needs of a finding to the first screen, also of a key of 2 KB.
 func TestFold(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, 3)
 	for _, key := range []string{hostile, longKey, "customer#00000"} {
 		for width, height := range map[int64]float64{390: 844, 1440: 900} {
@@ -32,6 +33,7 @@ func TestFold(t *testing.T) {
 // TestWhatIf moves the slider of shards, and holds the picture to the same arithmetic as
 // the API's.
 func TestWhatIf(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, 0)
 	b := newTab(t, w.address)
 	b.look(1440, "light")
@@ -55,6 +57,7 @@ func TestWhatIf(t *testing.T) {
 
 // TestCopy copies code, into what stands for the machine's clipboard.
 func TestCopy(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, 1)
 	b := newTab(t, w.address)
 	b.look(1024, "light")

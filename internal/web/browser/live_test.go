@@ -16,6 +16,7 @@ const over = `document.querySelector("tbody tr td.since .where").textContent`
 // TestLive holds that a page goes on while a reader is in it, that the focus stays where
 // it is, and that a page that says it is paused is.
 func TestLive(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, 30)
 	b := newTab(t, w.address)
 	b.look(1440, "light")
@@ -45,6 +46,7 @@ func TestLive(t *testing.T) {
 
 // TestNewRowsWaitForTheReader holds that rows do not move while the pointer is over them.
 func TestNewRowsWaitForTheReader(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, 0)
 	b := newTab(t, w.address)
 	b.look(1440, "light")
@@ -65,6 +67,7 @@ func TestNewRowsWaitForTheReader(t *testing.T) {
 // TestBudgets holds the first page of 300 hot keys to what a phone takes, also every two
 // seconds: that is how often it is fetched again at most.
 func TestBudgets(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, hotKeys)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.address+"/", nil)
 	must(t, err)
@@ -92,6 +95,7 @@ func TestBudgets(t *testing.T) {
 // TestHeatmap has a heatmap that goes on, and stands still under the pointer. It tells of a
 // cell by pointer and keys, zooms by dragging, and opens a key by a click.
 func TestHeatmap(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, 0)
 	b := newTab(t, w.address)
 	b.look(1440, "light")
@@ -136,6 +140,7 @@ func TestHeatmap(t *testing.T) {
 
 // TestCustomTime chooses a time without a script.
 func TestCustomTime(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, newWorld(t, 0).address)
 	b.open("/heat?" + url.Values{"table": {"carts"}, "index": {""}, "span": {"5m"}}.Encode())
 	b.do(chromedp.Click(".time summary"))
