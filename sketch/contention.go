@@ -64,7 +64,8 @@ type Contended struct {
 // Lost returns the lost attempts.
 func (c *Contended) Lost() int64 { return c.Conflicts + c.Conditions }
 
-func (c *Contended) plus(o *Contended) Contended {
+// Plus adds the attempts of other requests on the item.
+func (c *Contended) Plus(o *Contended) Contended {
 	return Contended{
 		Hash: c.Hash, Text: c.Text, Before: c.Before + o.Before, Attempts: c.Attempts + o.Attempts, Calls: c.Calls + o.Calls,
 		Conflicts: c.Conflicts + o.Conflicts, Conditions: c.Conditions + o.Conditions, Retried: c.Retried + o.Retried, Failed: c.Failed + o.Failed,
@@ -92,7 +93,7 @@ func (c *Contention) plus(o *Contention) *Contention {
 		case len(a) == 0 || b[0].Hash < a[0].Hash:
 			sum.Items, b = append(sum.Items, b[0].beside(c.Others)), b[1:]
 		default:
-			sum.Items, a, b = append(sum.Items, a[0].plus(&b[0])), a[1:], b[1:]
+			sum.Items, a, b = append(sum.Items, a[0].Plus(&b[0])), a[1:], b[1:]
 		}
 	}
 	return sum
