@@ -92,10 +92,8 @@ func act(f *detect.Finding, a *casebook.Answer) string {
 		return fmt.Sprintf("See which of CloudWatch's %s…ThrottleEvents exceeds 0: KeyRangeThroughput, ProvisionedThroughput, MaxOnDemandThroughput or AccountLimit.", detect.SideOf(f, "Write", "Read"))
 	case casebook.CheckRefusals:
 		return fmt.Sprintf("%s, %s.", ifThrottled(f), relief(f, a))
-	case casebook.MendKeyheat:
-		return cards[a.Code].now.say(f, a)
 	}
-	return ""
+	return cards[a.Code].now.say(f, a)
 }
 
 // ifThrottled names the metric that shows whether a partition refuses requests.
