@@ -49,6 +49,17 @@ type Contention struct {
 	Writers []Part `json:"writers"`
 }
 
+// standing is how many times the lost attempts of the next caller one has that stands out.
+const standing = 1.5
+
+// MainLoser returns the caller that loses most attempts; empty if none stands out.
+func (c *Contention) MainLoser() sample.Text {
+	if len(c.Losers) == 0 || len(c.Losers) > 1 && c.Losers[0].Low < standing*c.Losers[1].High {
+		return ""
+	}
+	return c.Losers[0].Text
+}
+
 // Shape is what a contended item seems to be.
 type Shape string
 

@@ -26,6 +26,9 @@ func now(f *detect.Finding, a *casebook.Answer) string {
 
 func act(f *detect.Finding, a *casebook.Answer) string {
 	w := requests(f)
+	if own := cards[a.Code].now; own != nil && a.Move.Act != casebook.Nothing {
+		return own.say(f, a)
+	}
 	switch a.Move.Act {
 	case casebook.Nothing:
 		if f.State == detect.Resolved && a.Harm.Failed > 0 {
@@ -93,7 +96,7 @@ func act(f *detect.Finding, a *casebook.Answer) string {
 	case casebook.CheckRefusals:
 		return fmt.Sprintf("%s, %s.", ifThrottled(f), relief(f, a))
 	}
-	return cards[a.Code].now.say(f, a)
+	return ""
 }
 
 // ifThrottled names the metric that shows whether a partition refuses requests.

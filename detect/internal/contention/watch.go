@@ -26,6 +26,9 @@ type keyID struct {
 type key struct {
 	key     sample.Key
 	seconds []second // by time, within the horizon of a minute
+	// since is the second from which all attempts are known: a shard counts a key from a lost
+	// attempt on, and until a minute after the last one, which is lost.
+	since, lost int64
 	Episode
 }
 
@@ -121,6 +124,12 @@ func (k *key) observe(s second, keep bool) {
 	newest := k.newest()
 	if !found && s.at == newest {
 		k.Seconds++
+		if k.since == 0 || s.at-k.lost > detect.OutageSeconds {
+			k.since = s.at
+		}
+	}
+	if slices.ContainsFunc(s.Items, func(i sketch.Contended) bool { return i.Lost() > 0 }) {
+		k.lost = max(k.lost, s.at)
 	}
 	k.Through = max(k.Through, newest)
 	k.seconds = slices.DeleteFunc(k.seconds, func(o second) bool { return o.at <= newest-kept })
@@ -132,7 +141,7 @@ func (k *key) observe(s second, keep bool) {
 // judge looks at the minute that ends with a second.
 func (k *key) judge(newest int64, keep bool) {
 	m := k.minute(newest)
-	if m == nil || m.last < k.Last {
+	if m == nil || m.last < k.Last || m.from < k.since {
 		return
 	}
 	severity := m.severity()
