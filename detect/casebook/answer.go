@@ -111,8 +111,8 @@ func AdvisesShards(f *detect.Finding) bool {
 	if f.Case == FewValues {
 		return f.Index != "" // a table needs another key, not shards
 	}
-	if f.Case == UnevenShards {
-		return false // even shards would be enough
+	if f.Case == UnevenShards || f.Contention != nil {
+		return false // even shards would be enough, and Shards is of a load
 	}
 	return slices.ContainsFunc(f.Advice, func(s detect.Step) bool { return slices.Contains(numbered, s.Action) })
 }
