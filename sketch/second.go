@@ -132,7 +132,7 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 	if r.Attempts != 0 || c.resends >= 0 {
 		c.resends = s.resends.Add(c.resends, r, c.load.weight(), seed)
 	}
-	if c.gather >= 0 || c.load.weight() >= WarmWeight || r.Edit != nil || !plain && (r.Throttle != "" || r.Lost() != 0) || !known && s.contended[hash] != nil {
+	if c.gather >= 0 || c.load.weight() >= WarmWeight || r.Edit != nil || !plain && (r.Throttle != "" || r.Lost() != 0) || !known && len(s.contended) > 0 && s.contended[hash] != nil {
 		s.look(c, hash, seed, caller, r, l, when)
 	}
 	return t, known
