@@ -204,7 +204,7 @@ eval: ## Hold the verdicts to an exact oracle on seeded worlds, and print the ta
 	$(EVAL) ./detect/partition -run TestCellsProvePartitions -args -partition.crowds=1000 | $(TABLES)
 	$(EVAL) ./detect/internal/split -run TestEvaluation -args -eval.seeds=3 | $(TABLES)
 	$(EVAL) ./detect/board -run 'TestIntervalsCover|TestCannotBeProven|TestFlushedTimes|TestAdvisedShards|TestEvaluation|TestNoFalsePages|TestNoFalseHarm' \
-		-args -eval.seconds=30 -eval.seeds=3 -eval.reasons=30 -eval.hours=25 -eval.means=2500 -eval.healed=1112 -eval.refused=100 -eval.outages=400 -eval.harm=800 | $(TABLES)
+		-args -eval.seconds=30 -eval.seeds=3 -eval.reasons=30 -eval.hours=25 -eval.means=2500 -eval.healed=1112 -eval.refused=100 -eval.outages=400 -eval.harm=800 -eval.contended=400 | $(TABLES)
 
 .PHONY: snapshot
 snapshot: ## Build a release without publishing it, into dist/: programs, packages, checksums, bills of materials

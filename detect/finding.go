@@ -123,6 +123,8 @@ type Finding struct {
 	Partition *PartitionLoad `json:"partition"`
 	// Ramp is the growth of a table that grows faster than its partitions; null for others.
 	Ramp *Ramp `json:"ramp"`
+	// Contention is the item whose requests take attempts from each other; null for others.
+	Contention *Contention `json:"contention"`
 	// Blind are the figures of a finding about Keyheat itself; null for others.
 	Blind *Blind `json:"blind"`
 	// Healed reports that DynamoDB has split the key: it serves more than one partition

@@ -72,6 +72,14 @@ const (
 	// OutageParts are the equal parts of OutageSeconds. All but one need throttled requests,
 	// or it was a burst.
 	OutageParts = 6
+	// ContendedRate lost attempts a second on one item, and ContendedShare of all attempts on it,
+	// for a minute, are contention. Fewer are what optimistic locks and transactions are made
+	// for: a caller that retries once does not notice.
+	ContendedRate = 1
+	// ContendedShare is the part of the attempts on an item that are lost.
+	ContendedShare = 0.1
+	// ContendedStays is the part of both that keeps a contention going.
+	ContendedStays = 0.5
 	// NearLimit is the share of a limit up to which one second proves no harm by itself, if
 	// refusals would be seen and none was: DynamoDB serves a little beyond the limit, and
 	// requests at a second's end may belong to the next one. HarmSeconds of HarmOf such

@@ -16,6 +16,7 @@ func (r *Record) AppendJSON(dst []byte) []byte {
 	o := object{
 		Table: r.Table, Index: r.Index, PK: keyJSON(r.PK), SK: keyJSON(r.SK), Op: r.Op.String(), Bytes: r.Bytes,
 		Throttle: r.Throttle, Calls: r.Calls, Attempts: r.Attempts, Waited: r.Waited, Failed: r.Failed,
+		Conflicts: r.Conflicts, ConditionsFailed: r.ConditionsFailed,
 		Call: r.Call, Caller: r.Caller, Account: r.Account, Region: r.Region, ID: r.ID, Attrs: r.Attrs,
 	}
 	if !r.TimeFromMessage {
@@ -48,29 +49,33 @@ func (r *Record) AppendJSON(dst []byte) []byte {
 
 // object is a record as one object of Keyheat JSON.
 type object struct {
-	Time     *int64            `json:"ts,omitempty"`
-	Table    string            `json:"table,omitempty"`
-	Index    string            `json:"index,omitempty"`
-	PK       any               `json:"pk,omitempty"`
-	SK       any               `json:"sk,omitempty"`
-	Op       string            `json:"op,omitempty"`
-	RCU      *float64          `json:"rcu,omitempty"`
-	WCU      *float64          `json:"wcu,omitempty"`
-	Bytes    int64             `json:"bytes,omitempty"`
-	Read     string            `json:"read,omitempty"`
-	Throttle string            `json:"throttle,omitempty"`
-	Rate     *float64          `json:"rate,omitempty"`
-	N        *int64            `json:"n,omitempty"`
-	Calls    float64           `json:"calls,omitempty"`
-	Attempts int64             `json:"attempts,omitempty"`
-	Waited   float64           `json:"waited_ms,omitempty"`
-	Failed   bool              `json:"failed,omitempty"`
-	Call     string            `json:"call,omitempty"`
-	Caller   string            `json:"caller,omitempty"`
-	Account  string            `json:"account,omitempty"`
-	Region   string            `json:"region,omitempty"`
-	ID       string            `json:"id,omitempty"`
-	Attrs    map[string]string `json:"attrs,omitempty"`
+	Time     *int64   `json:"ts,omitempty"`
+	Table    string   `json:"table,omitempty"`
+	Index    string   `json:"index,omitempty"`
+	PK       any      `json:"pk,omitempty"`
+	SK       any      `json:"sk,omitempty"`
+	Op       string   `json:"op,omitempty"`
+	RCU      *float64 `json:"rcu,omitempty"`
+	WCU      *float64 `json:"wcu,omitempty"`
+	Bytes    int64    `json:"bytes,omitempty"`
+	Read     string   `json:"read,omitempty"`
+	Throttle string   `json:"throttle,omitempty"`
+	Rate     *float64 `json:"rate,omitempty"`
+	N        *int64   `json:"n,omitempty"`
+	Calls    float64  `json:"calls,omitempty"`
+	Attempts int64    `json:"attempts,omitempty"`
+	Waited   float64  `json:"waited_ms,omitempty"`
+	Failed   bool     `json:"failed,omitempty"`
+
+	Conflicts        int64 `json:"conflict,omitempty"`
+	ConditionsFailed int64 `json:"condition_failed,omitempty"`
+
+	Call    string            `json:"call,omitempty"`
+	Caller  string            `json:"caller,omitempty"`
+	Account string            `json:"account,omitempty"`
+	Region  string            `json:"region,omitempty"`
+	ID      string            `json:"id,omitempty"`
+	Attrs   map[string]string `json:"attrs,omitempty"`
 }
 
 // keyJSON returns a string key as a string, any other key in DynamoDB's JSON, and nil for the

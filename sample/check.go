@@ -21,7 +21,8 @@ const (
 
 // Check returns the reason to reject the record, or an empty RejectReason. Every record of a
 // decoder has passed it; call it for records that you make yourself. Of the texts it checks
-// only table, index, account, Region, and that Throttle is not a word for "no".
+// only table, index, account, Region, and that Throttle is not a word for "no", or an error that
+// is no throttling.
 func (r *Record) Check() RejectReason {
 	if r.isUsual() && IsName(r.Table) && IsName(r.Index) && IsPlace(r.Account) && IsPlace(r.Region) {
 		return ""
@@ -61,7 +62,7 @@ func (r *Record) fault() RejectReason {
 	if reason := r.checkAmounts(); reason != "" {
 		return reason
 	}
-	if r.Throttle != "" && isWord(r.Throttle, notThrottled) {
+	if r.Throttle != "" && isOtherError(r.Throttle) {
 		return RejectBadThrottle
 	}
 	return ""
@@ -78,7 +79,7 @@ func (r *Record) CheckAmounts() RejectReason {
 		(r.N - 1) | (MaxN - r.N) | r.Attempts | (MaxAttempts - r.Attempts)
 	if int64(units)|others >= 0 && (r.WCU == 0 || !r.Op.IsRead()) &&
 		(r.Calls == 0 || r.Calls >= MinCalls && r.Calls <= float64(r.N)) &&
-		r.Waited == 0 && !r.Failed && r.isBounded() {
+		r.Waited == 0 && !r.Failed && r.Conflicts|r.ConditionsFailed == 0 && r.isBounded() {
 		return ""
 	}
 	if r.isUntimely() {
@@ -163,7 +164,7 @@ func (r *Record) checkAmounts() RejectReason {
 	if !r.isBounded() {
 		return RejectBadUnits
 	}
-	return ""
+	return r.checkLost()
 }
 
 // readsPages reports whether the operation's bytes may cover many items.

@@ -32,6 +32,7 @@ func TestCheckOfForeignRecords(t *testing.T) {
 		sample.RejectBadN:        func(r *sample.Record) { r.N = 0 },
 		sample.RejectBadCalls:    func(r *sample.Record) { r.Calls = math.NaN() },
 		sample.RejectBadRetries:  func(r *sample.Record) { r.Attempts, r.Waited = 2, math.NaN() },
+		sample.RejectBadLost:     func(r *sample.Record) { r.Op, r.Conflicts = sample.PutItem, 2 },
 		sample.RejectBadUnits:    func(r *sample.Record) { r.WCU = math.MinInt64 },
 		sample.RejectBadText:     func(r *sample.Record) { r.Region = strings.Repeat("r", 256) },
 		sample.RejectBadThrottle: func(r *sample.Record) { r.Throttle = "false" },

@@ -22,6 +22,10 @@
 // retries, the record counts the attempts (Attempts), the caller's waiting time (Waited), and
 // the final failure (Failed).
 //
+// A write, or a read in a transaction, may lose attempts to other requests of its item. The record
+// counts conflicts of transactions (Conflicts) and failed conditions (ConditionsFailed), which are
+// no throttling.
+//
 // A Key is an identity, not a text. The string 42 and the number 42 differ; the numbers 42 and
 // 4.2e1 are equal. testdata/keys.json has examples that all decoders must agree on.
 //
@@ -114,9 +118,14 @@ type Record struct {
 	// from the end of the first attempt to the call's end. It is the mean over all N, and zero
 	// if Attempts is unknown.
 	Waited float64
-	// Failed means that the calls were throttled after all retries. It is false if Attempts is
-	// unknown.
+	// Failed means that the calls were throttled, or lost to other requests, after all retries.
+	// It is false if Attempts is unknown.
 	Failed bool
+	// Conflicts and ConditionsFailed are the attempts of all N requests that DynamoDB ended with
+	// a conflict of transactions on this item, and because their condition on it did not hold:
+	// at most N × Attempts together, or N if Attempts is unknown. The last attempt of a request
+	// that took effect is none of them.
+	Conflicts, ConditionsFailed int64
 	// Caller, Account, Region and ID are empty if unknown.
 	Caller, Account, Region, ID string
 	// Attrs are other attributes, text to text, that may serve as candidate keys. Nil if there

@@ -71,8 +71,12 @@ const (
 	// waited_ms that is not a number from 0 to MaxWaited. It also rejects failed that is
 	// neither true nor false, and waited_ms or failed without attempts.
 	RejectBadRetries RejectReason = "bad_retries"
-	// RejectBadThrottle rejects a throttle that means "not throttled", such as "false", and in
-	// foreign fields a throttle that [ParseThrottle] does not know.
+	// RejectBadLost rejects conflict and condition_failed that are not whole numbers from 0, or
+	// more than all attempts. Only writes and transactions can have them.
+	RejectBadLost RejectReason = "bad_lost"
+	// RejectBadThrottle rejects a throttle that means "not throttled", such as "false", or is an
+	// error of another kind, such as TransactionConflict. In foreign fields it rejects a throttle
+	// that [ParseThrottle] does not know.
 	RejectBadThrottle RejectReason = "bad_throttle"
 	// RejectBadText rejects a throttle, caller, account, region or id that is not a string, and
 	// an account or region that [IsPlace] rejects.

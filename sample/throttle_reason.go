@@ -72,24 +72,34 @@ func ParseThrottleReason(text, index string) ThrottleReason {
 			if i < 0 {
 				break
 			}
-			if before := rest[:i]; strings.HasSuffix(before, "Read") || strings.HasSuffix(before, "Write") {
+			// Without what it is about, Provisioned is an exception's class.
+			if before := rest[:i]; reason != Provisioned || strings.HasSuffix(before, "Read") || strings.HasSuffix(before, "Write") {
 				return reason
 			}
 			rest = rest[i+1:]
 		}
+	}
+	switch {
+	case strings.Contains(text, "global secondary index") && index == "":
+		return OfIndexCapacity
+	case strings.Contains(text, "global secondary index"):
+		return Provisioned
+	case strings.Contains(text, "RequestLimitExceeded"): // the one class that is a reason: the account's quota
+		return AccountLimit
 	}
 	return ThrottleUnknown
 }
 
 // notThrottled are the words for a request that was not throttled, and throttled the words for
 // a request that was, without a reason, in any case of letters. A failed condition is not a
-// throttle: it consumes as much as the write would have.
+// throttle: it consumes as much as the write would have. Neither is an empty list of reasons.
 var (
 	notThrottled = []string{
-		"", "-", "0", "f", "false", "n", "n/a", "nein", "nil", "no", "none", "not throttled", "null", "ok", "success", "succeeded",
-		"ConditionalCheckFailedException",
+		"", "-", "0", "f", "false", "n", "n/a", "nein", "nil", "no", "none", "not throttled", "null", "ok", "success", "succeeded", "[]",
 	}
-	throttled = []string{
+	// otherErrors are parts of errors that are no throttling, in lower case.
+	otherErrors = []string{"validationexception", "validationerror", "internalservererror"}
+	throttled   = []string{
 		"1", "ja", "t", "throttle", "throttled", "ThrottledException", "throttling", "true", "y", "yes", "RequestThrottled", "RequestThrottledException",
 	}
 )
@@ -98,27 +108,41 @@ var (
 // exceptions and their messages.
 var refusals = []string{
 	"throughputexceeded", "accountlimitexceeded", "requestlimitexceeded", "throttlingexception", "throttlingerror",
-	"provisioned throughput for the table was exceeded", "exceeds the current capacity", "exceeds the allowed throughput", "exceeds the current throughput limit",
+	"provisioned throughput for the table was exceeded", "provisioned throughput for one or more global secondary indexes of the table was exceeded", "exceeds the current capacity", "exceeds the allowed throughput", "exceeds the current throughput limit",
 }
 
 // ParseThrottle parses a foreign text about throttling: yes or no in several words, or
 // DynamoDB's reason or exception. It returns the text of a throttled record, or "" for a
-// request that was not throttled. known is false for any other text, such as an HTTP status,
-// which is the same for throttled and otherwise rejected requests.
+// request that was not throttled, for example one in conflict with a transaction: see [ParseLost].
+// known is false for any other text, such as an HTTP status, which is the same for throttled and
+// otherwise rejected requests.
 func ParseThrottle(text string) (throttleReason string, known bool) {
 	switch {
 	case isWord(text, notThrottled):
 		return "", true
-	case isWord(text, throttled):
+	case isWord(text, throttled), containsAny(text, refusals):
 		return text, true
-	}
-	lower := strings.ToLower(text)
-	for _, refusal := range refusals {
-		if strings.Contains(lower, refusal) {
-			return text, true
-		}
+	case ParseLost(text) != EndedOtherwise:
+		return "", true
 	}
 	return text, false
+}
+
+// isOtherError reports whether a text means that a request was not throttled, or failed for
+// another reason.
+func isOtherError(text string) bool {
+	switch {
+	case strings.Contains(text, "ThroughputExceeded"): // nearly all
+		return false
+	case isWord(text, notThrottled):
+		return true
+	}
+	return !containsAny(text, refusals) && (containsAny(text, otherErrors) || lostIn(text) != EndedOtherwise)
+}
+
+func containsAny(text string, parts []string) bool {
+	lower := strings.ToLower(text)
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(lower, part) })
 }
 
 // isWord reports whether a text is one of the words, apart from case and surrounding white

@@ -51,8 +51,9 @@ func EstimateUnits(op Op, bytes int64, c Consistency) (rcu, wcu Milli, ok bool) 
 	return 0, 0, false
 }
 
-// CompleteUnits sets a record's missing units to the result of [EstimateUnits]. It returns
-// false if it has no units and the operation may read or write.
+// CompleteUnits sets a record's missing units to the result of [EstimateUnits], and of requests
+// that took no effect to what these cost: see [Record.End]. It returns false if the record has no
+// units and the operation may read or write.
 func (r *Record) CompleteUnits(hasRCU, hasWCU bool) bool {
 	if hasWCU && !hasRCU && r.Op.IsWrite() { // most records need no estimate
 		r.RCU, r.Estimated = 0, false
@@ -61,6 +62,9 @@ func (r *Record) CompleteUnits(hasRCU, hasWCU bool) bool {
 	rcu, wcu, known := EstimateUnits(r.Op, r.Bytes, r.Read)
 	if !known && !hasRCU && !hasWCU {
 		return false
+	}
+	if lost := r.Lost(); lost > 0 && lost == r.Tries() {
+		rcu, wcu = r.lostUnits(rcu, wcu)
 	}
 	if !hasRCU {
 		r.RCU = rcu

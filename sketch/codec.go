@@ -27,7 +27,7 @@ const placedBit = 7
 type writer struct {
 	bytes []byte
 	// version is the oldest version with room for all parts of the windows. Windows have cells from
-	// version 2 on, and the places of hidden keys from version 3 on.
+	// version 2 on, the places of hidden keys from version 3 on, and contention from version 4 on.
 	version byte
 }
 

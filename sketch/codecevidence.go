@@ -16,6 +16,8 @@ const (
 	placeLeast    = 4 + 1 + 1
 	producerLeast = 8 + 1
 	binLeast      = 1 + 1 + 1
+
+	contendedLeast = 8 + 1 + 1 + 8 + 1 + 4*8 + 2*2
 )
 
 func (w *writer) evidence(e *Evidence) {
@@ -48,6 +50,38 @@ func (w *writer) evidence(e *Evidence) {
 	w.natural(e.Seen)
 	w.places(e.Places)
 	w.top(e.RefusedCallers)
+	if w.version >= 4 {
+		w.contention(e.Contention)
+	}
+}
+
+func (w *writer) contention(c *Contention) {
+	w.uint(flag(c != nil))
+	if c == nil {
+		return
+	}
+	w.uint(c.Missing)
+	w.natural(c.Others)
+	w.count(len(c.Items))
+	for i := range c.Items {
+		item := &c.Items[i]
+		w.writeFixed(item.Hash)
+		w.text(item.Text)
+		w.natural(item.Before)
+		for _, n := range item.amounts() {
+			w.natural(*n)
+		}
+		w.amount(item.Units)
+		w.writeSpread(item.LostSpread)
+		w.writeSpread(item.TriedSpread)
+		w.top(item.Losers)
+		w.top(item.Writers)
+	}
+}
+
+// amounts are the item's attempts and calls, in the order of the binary form.
+func (c *Contended) amounts() [8]*int64 {
+	return [...]*int64{&c.Attempts, &c.Calls, &c.Conflicts, &c.Conditions, &c.Retried, &c.Failed, &c.Updates, &c.Transactions}
 }
 
 func (w *writer) arrivals(a Arrivals) {
@@ -138,7 +172,28 @@ func (r *reader) evidence() *Evidence {
 	e.Edited, e.ItemBytes, e.ChangedBytes = r.natural(), r.natural(), r.natural()
 	e.GrownBytes = r.int()
 	e.Seen, e.Places, e.RefusedCallers = r.natural(), r.places(), r.top()
+	if r.version >= 4 && r.natural() != 0 {
+		e.Contention = r.contention()
+	}
 	return e
+}
+
+func (r *reader) contention() *Contention {
+	c := &Contention{Missing: r.uint(), Others: r.natural()}
+	for n := r.length(contendedLeast); n > 0 && r.ok(); n-- {
+		item := Contended{Hash: r.readFixed(), Text: r.text(), Before: r.natural()}
+		for _, amount := range item.amounts() {
+			*amount = r.natural()
+		}
+		item.Units = sample.Milli(r.natural())
+		item.LostSpread, item.TriedSpread = r.readSpread(), r.readSpread()
+		item.Losers, item.Writers = r.top(), r.top()
+		if len(c.Items) > 0 && item.Hash <= c.Items[len(c.Items)-1].Hash { // out of order: merging would go wrong
+			r.fail()
+		}
+		c.Items = append(c.Items, item)
+	}
+	return c
 }
 
 func (r *reader) arrivals() Arrivals {

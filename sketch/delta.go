@@ -15,9 +15,9 @@ import (
 )
 
 // Version is the newest version of the binary form. All earlier ones are read. A summary is
-// written in the oldest version that has room for it: cells need version 2, and places of hidden
-// keys version 3.
-const Version = 3
+// written in the oldest version that has room for it: cells need version 2, places of hidden keys
+// version 3, and contention version 4.
+const Version = 4
 
 // Errors of the binary form.
 var (
@@ -164,8 +164,13 @@ func versionOf(windows []Window) byte {
 		if len(windows[i].Cells) > 0 {
 			version = max(version, 2)
 		}
-		if slices.ContainsFunc(windows[i].Keys, func(k KeyLoad) bool { return k.Place > 0 }) {
-			return Version
+		for j := range windows[i].Keys {
+			switch k := &windows[i].Keys[j]; {
+			case k.IsContended():
+				return Version
+			case k.Place > 0:
+				version = 3
+			}
 		}
 	}
 	return version

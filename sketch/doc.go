@@ -83,6 +83,14 @@
 // [Retries] adds up attempts, waiting times and failures of all requests whose records have
 // them, with the eight callers who sent most. The sums include all other callers.
 //
+// # Contention
+//
+// A key's first lost attempt earns it evidence, however cool the key is: conflicts of transactions
+// and failed conditions come at a few requests a second. [Contention] has the items that lost most,
+// each with all its attempts, so that their share is known. A shard remembers contended items for a
+// minute and counts them from the first request of a second. Requests that may be an item's too
+// are counted apart, in [Contended.Before].
+//
 // # Sampling
 //
 // Calls are sampled, and items are counted, so the uncertainty of a key's load is the variance

@@ -18,7 +18,7 @@ const tableCallersKept = 8
 
 // Evidence describes the requests of one key in one second. It is gathered for up to 256 keys,
 // from the moment a key reaches a tenth of a limit. Some keys have it from their first throttled
-// request. Load and sort keys cover all requests since then. Everything else covers a uniform sample of them, in which each request counts for as
+// request or lost attempt. Load and sort keys cover all requests since then. Everything else covers a uniform sample of them, in which each request counts for as
 // many as it represents: see Records.
 //
 // All parts merge by adding, by maximum, by union, or with a bound of the missing weight. So
@@ -53,6 +53,8 @@ type Evidence struct {
 	// RefusedCallers are the callers with the most throttled weight, of all requests since the
 	// evidence began. A throttled request without units weighs a thousandth.
 	RefusedCallers Top
+	// Contention are the items that lost attempts to each other; nil if none did.
+	Contention *Contention
 	// Sized counts requests with an item size, and Bytes is the sum of these sizes. Edited
 	// counts records with whole images: ItemBytes is the sum of their sizes, ChangedBytes the
 	// changed part, and GrownBytes the growth of the item collection.
@@ -153,8 +155,8 @@ func (e *Evidence) Plus(o *Evidence) *Evidence {
 		Places: gather.UnionPlaces(e.Places, o.Places, gather.PlacesMerged),
 		Rises:  e.Rises + o.Rises, Falls: e.Falls + o.Falls,
 		Items: e.Items.plus(o.Items), Callers: e.Callers.plus(o.Callers), Attributes: e.Attributes.plus(o.Attributes),
-		RefusedCallers: e.RefusedCallers.plus(o.RefusedCallers),
-		Sized:          e.Sized + o.Sized, Bytes: e.Bytes + o.Bytes, Edited: e.Edited + o.Edited,
+		RefusedCallers: e.RefusedCallers.plus(o.RefusedCallers), Contention: e.Contention.plus(o.Contention),
+		Sized: e.Sized + o.Sized, Bytes: e.Bytes + o.Bytes, Edited: e.Edited + o.Edited,
 		ItemBytes: e.ItemBytes + o.ItemBytes, ChangedBytes: e.ChangedBytes + o.ChangedBytes, GrownBytes: e.GrownBytes + o.GrownBytes,
 	}
 	for c := range sum.Refused {
@@ -165,12 +167,13 @@ func (e *Evidence) Plus(o *Evidence) *Evidence {
 
 // Cut trims each Top to the size of one part, and decides which requests were flushed.
 func (e *Evidence) Cut() *Evidence {
-	if e == nil || len(e.Arrivals.Producers) == 0 && len(e.Items.Entries) <= itemsKept && len(e.Callers.Entries) <= callersKept && len(e.Attributes.Entries) <= attributesKept && len(e.RefusedCallers.Entries) <= callersKept {
+	if e == nil || len(e.Arrivals.Producers) == 0 && e.Contention == nil && len(e.Items.Entries) <= itemsKept && len(e.Callers.Entries) <= callersKept && len(e.Attributes.Entries) <= attributesKept && len(e.RefusedCallers.Entries) <= callersKept {
 		return e
 	}
 	c := *e
 	c.Items, c.Callers, c.Attributes = e.Items.cut(itemsKept), e.Callers.cut(callersKept), e.Attributes.cut(attributesKept)
 	c.RefusedCallers, c.Arrivals = e.RefusedCallers.cut(callersKept), e.Arrivals.Settle()
+	c.Contention = e.Contention.cut()
 	return &c
 }
 

@@ -42,6 +42,7 @@ type evidenceSums struct {
 	callers    texts
 	attributes texts
 	refused    texts // callers of throttled requests
+	contention contentionSums
 	places     gather.PlaceSample
 	times      arrival.Bins
 	over       bool // the key is over the limit
@@ -65,6 +66,8 @@ func (s *second) earn(c *candidate, hash uint64, r *sample.Record) bool {
 	case w >= WarmWeight:
 	case r.Throttle != "" && s.refused < refusedKeys:
 		s.refused++
+	case (r.Lost() > 0 || s.contended.recall(hash, s.at) != nil) && s.lost < contendedKeys:
+		s.lost++
 	case r.Edit == nil || r.Edit.Grown <= 0 || w < growingWeight || !s.growing.Take(hash, s.at):
 		return false
 	}
@@ -81,7 +84,7 @@ func (g *evidenceSums) begin() {
 	*g = evidenceSums{
 		lastOrder: g.lastOrder[:0], order: g.order[:0], places: g.places,
 		items: g.items.Emptying(itemsKept), callers: g.callers.Emptying(callersKept), attributes: g.attributes.Emptying(attributesKept),
-		refused: g.refused.Emptying(callersKept),
+		refused: g.refused.Emptying(callersKept), contention: contentionSums{items: g.contention.items},
 	}
 	g.places.Clear()
 }
@@ -100,6 +103,9 @@ func (g *evidenceSums) add(r *sample.Record, l Load, seed, caller uint64) {
 	hash := uint64(0)
 	if r.SK.Type != "" {
 		hash = keyHash(r.SK, seed)
+	}
+	if g.contention.open && canLose(r) {
+		g.contention.add(r, hash, caller)
 	}
 	drawn := gather.Mix(hash ^ uint64(r.Time)*0x9e3779b97f4a7c15 ^ uint64(g.Seen)<<40)
 	if hash != 0 {
@@ -190,6 +196,9 @@ func (g *evidenceSums) seal() *Evidence {
 	}
 	e.Items, e.Callers, e.Attributes = topOf(&g.items), topOf(&g.callers), topOf(&g.attributes)
 	e.RefusedCallers = topOf(&g.refused)
+	if g.contention.open {
+		e.Contention = g.contention.seal()
+	}
 	return &e
 }
 

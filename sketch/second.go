@@ -19,13 +19,16 @@ type second struct {
 	// gathers holds the evidence of the first `gathered` keys that earned it.
 	gathers  []*evidenceSums
 	gathered int
-	refused  int              // keys that earned evidence by a throttled request
-	growing  gather.Turns     // grants evidence to keys that grow before they are warm
-	calls    gather.CallPool  // for keys whose sampled records name their call
-	resends  gather.RetryPool // for keys whose records count attempts
-	cells    cells.Pool       // of tables that isPlaced chose
-	isPlaced func(table uint16) bool
-	times    arrival.Times
+	refused  int // keys that earned evidence by a throttled request
+	lost     int // keys that earned evidence by a lost attempt
+	// contended are the keys that lost attempts shortly before, of all seconds of the shard.
+	contended contended
+	growing   gather.Turns     // grants evidence to keys that grow before they are warm
+	calls     gather.CallPool  // for keys whose sampled records name their call
+	resends   gather.RetryPool // for keys whose records count attempts
+	cells     cells.Pool       // of tables that isPlaced chose
+	isPlaced  func(table uint16) bool
+	times     arrival.Times
 	// over lists the keys that exceeded limit since the last OverLimit.
 	limit Load
 	over  []uint64
@@ -50,8 +53,8 @@ type sums struct {
 	distinct *front.Minute
 }
 
-func newSecond(c Config) *second {
-	return &second{front: newCandidateTable(c.Sets, c.Tables), counts: front.NewCountMin(c.CounterBytes), limit: c.Limit}
+func newSecond(c Config, contended contended) *second {
+	return &second{contended: contended, front: newCandidateTable(c.Sets, c.Tables), counts: front.NewCountMin(c.CounterBytes), limit: c.Limit}
 }
 
 func (s *second) tableSums(table uint16) *sums {
@@ -70,9 +73,9 @@ func (s *second) touch(table uint16) {
 }
 
 // isPlain reports whether a record has only units, a key, a time and a caller. Each of its
-// requests was then a call of its own: not sampled, estimated, throttled or retried.
+// requests was then a call of its own: not sampled, estimated, throttled, retried or lost.
 func isPlain(r *sample.Record) bool {
-	return r.Rate == 1 && len(r.Throttle)|len(r.Call) == 0 && r.Attempts == 0 && r.Calls == 0 &&
+	return r.Rate == 1 && len(r.Throttle)|len(r.Call) == 0 && r.Attempts|r.Conflicts|r.ConditionsFailed == 0 && r.Calls == 0 &&
 		!r.Change && !r.Estimated && len(r.PK.Type) > 0 && !r.Op.TakesMany()
 }
 
@@ -129,7 +132,7 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 	if r.Attempts != 0 || c.resends >= 0 {
 		c.resends = s.resends.Add(c.resends, r, c.load.weight(), seed)
 	}
-	if c.gather >= 0 || c.load.weight() >= WarmWeight || r.Edit != nil || r.Throttle != "" {
+	if c.gather >= 0 || c.load.weight() >= WarmWeight || r.Edit != nil || !plain && (r.Throttle != "" || r.Lost() != 0) || !known && len(s.contended) > 0 && s.contended[hash] != nil {
 		s.look(c, hash, seed, caller, r, l, when)
 	}
 	return t, known
@@ -177,12 +180,33 @@ func (s *second) look(c *candidate, hash, seed, caller uint64, r *sample.Record,
 		return
 	}
 	g := s.gathers[c.gather]
+	if lost := r.Lost() != 0; lost || c.requests == r.N && len(s.contended) > 0 {
+		s.openContention(g, hash, c.requests-r.N, lost)
+	}
+	if r.Lost() != 0 {
+		item := uint64(0)
+		if r.SK.Type != "" {
+			item = keyHash(r.SK, seed)
+		}
+		s.contended.remember(hash, item, r.SK.Text, s.at)
+	}
 	g.add(r, l, seed, caller)
 	g.times.Add(when, l.weight())
 	if !g.over && c.exceeds(s.limit, s.front.detailOf(c)) {
 		g.over = true
 		s.over = append(s.over, hash)
 	}
+}
+
+// openContention begins the contention of a key that had some requests before: with a lost attempt,
+// or with the first request if the key lost attempts shortly before.
+func (s *second) openContention(g *evidenceSums, hash uint64, before int64, lost bool) {
+	items := s.contended.recall(hash, s.at)
+	if g.contention.open || !lost && items == nil {
+		return
+	}
+	g.contention.begin(before)
+	g.contention.expect(items)
 }
 
 // addSampled adds the uncertainty of a sampled record to its key.
@@ -272,7 +296,7 @@ func (s *second) clear() {
 		s.sums[t] = sums{callers: s.sums[t].callers.Emptying(tableCallersKept), scans: s.sums[t].scans.Emptying(tableCallersKept), caller: s.sums[t].caller}
 	}
 	s.touched, s.reserves = s.touched[:0], 0
-	s.gathered, s.refused, s.growing = 0, 0, gather.Turns{}
+	s.gathered, s.refused, s.lost, s.growing = 0, 0, 0, gather.Turns{}
 	s.calls.Clear()
 	s.resends.Clear()
 	s.cells.Clear()
@@ -286,7 +310,7 @@ const idleSeals = 8
 // rest frees the memory of a second that has been unused for long.
 func (s *second) rest() {
 	if s.idle++; s.idle > idleSeals {
-		*s = second{front: s.front, counts: s.counts, limit: s.limit, isPlaced: s.isPlaced, idle: s.idle}
+		*s = second{front: s.front, counts: s.counts, limit: s.limit, isPlaced: s.isPlaced, contended: s.contended, idle: s.idle}
 		s.front.release()
 		s.counts.Release()
 	}

@@ -36,8 +36,9 @@ func NewShard(c Config) *Shard {
 	}
 	c = c.withDefaults()
 	s := &Shard{config: c, tables: front.NewTables(c.Tables, c.Seed), minutes: front.NewMinutes(), callers: gather.Callers{}}
+	lost := contended{}
 	for i := range s.ring {
-		s.ring[i] = newSecond(c)
+		s.ring[i] = newSecond(c, lost)
 	}
 	return s
 }

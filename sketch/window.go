@@ -195,13 +195,13 @@ func (k KeyLoad) plus(o *KeyLoad) KeyLoad {
 	}
 	k.Place = max(k.Place, o.Place)
 	k.Retries = k.retriesBeside(o).Plus(o.retriesBeside(&k))
+	k.Evidence = k.evidenceBeside(o).Plus(o.evidenceBeside(&k))
 	k.Requests += o.Requests
 	k.Low = k.Low.Plus(o.Low)
 	k.Err = k.Err.Plus(o.Err)
 	k.Throttled = k.Throttled.Plus(o.Throttled)
 	k.ReadSpread, k.WriteSpread = k.ReadSpread.Plus(o.ReadSpread), k.WriteSpread.Plus(o.WriteSpread)
 	k.Draws = k.Draws.Plus(o.Draws)
-	k.Evidence = k.Evidence.Plus(o.Evidence)
 	return k
 }
 
@@ -216,7 +216,7 @@ func (k *KeyLoad) retriesBeside(o *KeyLoad) *Retries {
 }
 
 // Trim drops keys whose upper bounds are below floor, and keeps at most `most` of the others,
-// the most loaded ones. Unseen rises to the upper bound of each dropped key, so all bounds stay
+// the most loaded ones, beside all keys that lost attempts. Unseen rises to the upper bound of each dropped key, so all bounds stay
 // true. Trim also decides which requests were flushed. If place is true, the load of dropped
 // keys moves to Cells; otherwise Cells are dropped too. Call it only when the window is
 // complete, because dropped keys are no longer proven.
@@ -224,12 +224,13 @@ func (w *Window) Trim(floor Load, most int, place bool) {
 	all := w.Keys
 	hot := func(k *KeyLoad) bool {
 		h := k.High()
-		return h.Read >= floor.Read || h.Write >= floor.Write
+		return h.Read >= floor.Read || h.Write >= floor.Write || k.IsContended()
 	}
 	var kept []KeyLoad
 	drop := func(k *KeyLoad) { w.Unseen = w.Unseen.max(k.High()) }
 	for i := range w.Keys {
 		if hot(&w.Keys[i]) {
+			most += int(flag(w.Keys[i].IsContended()))
 			kept = append(kept, w.Keys[i])
 			kept[len(kept)-1].Evidence, kept[len(kept)-1].Retries = w.Keys[i].Evidence.Cut(), w.Keys[i].Retries.Cut()
 		} else {
@@ -238,7 +239,7 @@ func (w *Window) Trim(floor Load, most int, place bool) {
 	}
 	if len(kept) > most {
 		slices.SortFunc(kept, func(a, b KeyLoad) int {
-			return cmp.Or(cmp.Compare(b.High().weight(), a.High().weight()), cmp.Compare(a.Hash, b.Hash))
+			return cmp.Or(cmp.Compare(flag(b.IsContended()), flag(a.IsContended())), cmp.Compare(b.High().weight(), a.High().weight()), cmp.Compare(a.Hash, b.Hash))
 		})
 		for i := range kept[most:] {
 			drop(&kept[most+i])
@@ -305,7 +306,7 @@ const cellSize = 24
 
 // These are the approximate bytes in memory of one key's evidence, of its retries, and of each
 // caller in them.
-const evidenceSize, retriesSize, callerSize = 4000, 100, 100
+const evidenceSize, retriesSize, callerSize, contendedSize = 4000, 100, 100, 1000
 
 // size returns the approximate memory of the window in bytes.
 func (w *Window) size() int {
@@ -317,6 +318,9 @@ func (w *Window) size() int {
 		bytes += 184 + len(w.Keys[i].Key.Text)
 		if w.Keys[i].Evidence != nil {
 			bytes += evidenceSize
+		}
+		if w.Keys[i].IsContended() {
+			bytes += contendedSize * len(w.Keys[i].Evidence.Contention.Items)
 		}
 		if r := w.Keys[i].Retries; r != nil {
 			bytes += retriesSize + callerSize*len(r.Callers)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/internal/contention"
 	"github.com/keyheat/keyheat/detect/internal/episode"
 	"github.com/keyheat/keyheat/detect/internal/throttling"
 	"github.com/keyheat/keyheat/detect/keypatterns"
@@ -42,9 +43,11 @@ type Board struct {
 	groups   *keypatterns.Groups // keys that are, or may be, shards of one key
 	patterns keypatterns.Rolling // hot keys that are named after a time
 	walks    walks
-	late     map[detect.Target]int64 // seconds that samples come late
-	views    views                   // shape of each table's keys
-	related  related                 // related findings, as they were last returned
+	// contention are the keys whose requests take attempts from each other.
+	contention contention.Watch
+	late       map[detect.Target]int64 // seconds that samples come late
+	views      views                   // shape of each table's keys
+	related    related                 // related findings, as they were last returned
 	// shown are the keys with a finding in the last call of Findings, evicted the
 	// findings of keys that are no longer followed.
 	shown   map[trackID]bool
@@ -70,7 +73,7 @@ func New(o Options) *Board {
 	o.Keys = cmp.Or(o.Keys, DefaultKeys)
 	return &Board{
 		options: o, tracks: newTracks(), shown: map[trackID]bool{}, evicted: related{}, totals: totals{}, groups: keypatterns.NewGroups(), patterns: keypatterns.Rolling{},
-		views: views{}, walks: walks{}, related: related{}, callers: map[detect.Target]*tableCallers{}, late: map[detect.Target]int64{},
+		views: views{}, walks: walks{}, contention: contention.Watch{}, related: related{}, callers: map[detect.Target]*tableCallers{}, late: map[detect.Target]int64{},
 	}
 }
 
@@ -83,6 +86,7 @@ func (b *Board) Observe(w *sketch.Window) {
 		return // no limit of a partition holds for its units
 	}
 	b.observeTable(w)
+	b.contention.Observe(w)
 	sum := b.totals[w.Target]
 	sum.unseenKeys.observe(w)
 	clocks := &sum.clocks
@@ -208,6 +212,7 @@ func (b *Board) evict() {
 	b.groups.Evict(b.newest)
 	b.patterns.Evict(b.timeline.Settled)
 	b.walks.evict(b.newest)
+	b.contention.Forget(oldest)
 	b.shed(bytes + int64(len(b.walks))*walkBytes)
 	b.limitAll()
 	b.forgetCrowds()

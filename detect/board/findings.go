@@ -48,6 +48,7 @@ func (b *Board) Findings() []detect.Finding {
 	}
 	also = append(also, b.crowdFindings()...)
 	also = append(also, b.unseenFindings()...)
+	also = append(also, b.contentionFindings()...)
 	also = append(also, b.growthFindings(grew, found)...)
 	also = append(also, relate.Moving(found, b.options.Policy)...)
 	also = uniqueFindings(also)

@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/internal/contention"
 	"github.com/keyheat/keyheat/detect/internal/episode"
 	"github.com/keyheat/keyheat/detect/keypatterns"
 	"github.com/keyheat/keyheat/detect/partition"
@@ -17,16 +18,17 @@ type Memory struct {
 	target detect.Target
 	// from is the first second to observe again. open are the ones before it whose load a flush
 	// may have gathered.
-	from     int64
-	open     openSeconds
-	sum      *sum
-	tracks   []*episode.Track
-	growing  map[uint64]bool
-	crowd    *crowd
-	callers  *tableCallers
-	walk     *partition.WalkDetector
-	groups   keypatterns.Known
-	patterns keypatterns.Rolling
+	from      int64
+	open      openSeconds
+	sum       *sum
+	tracks    []*episode.Track
+	growing   map[uint64]bool
+	crowd     *crowd
+	callers   *tableCallers
+	walk      *partition.WalkDetector
+	groups    keypatterns.Known
+	patterns  keypatterns.Rolling
+	contended contention.Watch
 	// related and evicted are findings as they were last returned.
 	related, evicted related
 }
@@ -64,7 +66,7 @@ func (b *Board) Memories(choose func(Change) bool) (all []*Memory) {
 	}
 	chosen := map[detect.Target]*Memory{}
 	offer := func(target detect.Target) {
-		c := Change{target, b.totals.sumOf(target).last, b.tracks.follows(target), b.Walk(target) != nil}
+		c := Change{target, b.totals.sumOf(target).last, b.tracks.follows(target) || len(b.contention.Of(target)) > 0, b.Walk(target) != nil}
 		if c.Follows || b.callers[target] != nil { // what is known of them changes with the time
 			c.Newest = b.timeline.Settled
 		}
@@ -95,7 +97,7 @@ func (b *Board) remember(c Change) *Memory {
 	m := &Memory{
 		target: c.Target, from: b.timeline.Settled - detect.Horizon, sum: b.totals[c.Target], growing: b.tracks.growing[c.Target], crowd: b.tracks.crowds[c.Target],
 		callers: b.callers[c.Target], walk: b.walks[c.Target], groups: b.groups.Of(c.Target), patterns: b.patterns.Of(c.Target),
-		related: b.related.of(c.Target), evicted: b.evicted.of(c.Target),
+		contended: b.contention.Of(c.Target), related: b.related.of(c.Target), evicted: b.evicted.of(c.Target),
 	}
 	switch {
 	case m.sum == nil:
@@ -133,6 +135,7 @@ func (b *Board) Restore(all iter.Seq[*Memory]) {
 		}
 		b.groups.Restore(m.groups)
 		maps.Copy(b.patterns, m.patterns)
+		maps.Copy(b.contention, m.contended)
 		maps.Copy(b.related, m.related)
 		maps.Copy(b.evicted, m.evicted)
 	}

@@ -53,11 +53,13 @@ func MainCallers(callers []detect.Part) (all []detect.Part) {
 
 // callersSeen returns the callers of a key or, for a partition that refuses one key most,
 // of that key's refused requests. Their shares are of the whole load, also of writes that
-// are replicated from other Regions.
+// are replicated from other Regions. Of a contended item they are the callers on both sides.
 func callersSeen(f *detect.Finding) (all []detect.Part) {
 	switch {
 	case f.Subject == detect.SubjectPartition && f.Ground == detect.GroundNotSeen && len(f.RefusedKeys) > 0:
 		return f.RefusedKeys[0].Callers
+	case f.Contention != nil:
+		return f.Contention.Writers
 	case f.Evidence == nil:
 		return nil
 	}
@@ -109,8 +111,8 @@ func AdvisesShards(f *detect.Finding) bool {
 	if f.Case == FewValues {
 		return f.Index != "" // a table needs another key, not shards
 	}
-	if f.Case == UnevenShards {
-		return false // even shards would be enough
+	if f.Case == UnevenShards || f.Contention != nil {
+		return false // even shards would be enough, and Shards is of a load
 	}
 	return slices.ContainsFunc(f.Advice, func(s detect.Step) bool { return slices.Contains(numbered, s.Action) })
 }

@@ -29,12 +29,16 @@ func Roots(found []detect.Finding) (groups [][]*detect.Finding) {
 
 // SortByRoot orders findings of one incident: the one that explains the others comes first.
 // Few values explain nothing if all load is on one of them, or if they are the key shards or the
-// times of one.
+// times of one. A key that is too hot explains that its item is contended, and otherwise the
+// contention comes first.
 func SortByRoot(found []*detect.Finding) {
+	hot := slices.ContainsFunc(found, func(f *detect.Finding) bool {
+		return f.Subject.OfKey() && f.Severity == detect.Critical && f.State != detect.Resolved
+	})
 	explained := slices.ContainsFunc(found, func(f *detect.Finding) bool {
 		return f.Subject.OfKey() && (f.Rolling != nil || f.Sharding != nil || f.Share >= detect.WholeShare && isOnly(f, found))
 	})
-	slices.SortFunc(found, func(x, y *detect.Finding) int { return compareRoots(x, y, explained) })
+	slices.SortFunc(found, func(x, y *detect.Finding) int { return compareRoots(x, y, explained, hot) })
 }
 
 // isOnly reports whether no other key of an incident has an open finding like this one.
@@ -50,11 +54,11 @@ const ownShare = 0.1
 
 // compareRoots orders the findings of an incident. Open findings come first, then the case
 // that explains the others, then a global table's writing Region, then the worse finding.
-func compareRoots(x, y *detect.Finding, fewExplained bool) int {
+func compareRoots(x, y *detect.Finding, fewExplained, hot bool) int {
 	over := func(f *detect.Finding) int { return detect.BoolToInt(f.State == detect.Resolved) }
 	return cmp.Or(
 		cmp.Compare(over(x), over(y)),
-		cmp.Compare(rank(x, fewExplained), rank(y, fewExplained)),
+		cmp.Compare(rank(x, fewExplained, hot), rank(y, fewExplained, hot)),
 		cmp.Compare(detect.BoolToInt(x.Index == ""), detect.BoolToInt(y.Index == "")), // an index throttles its table's writes
 		compareKnown(x, y),
 		cmp.Compare(detect.BoolToInt(x.OwnShare() < ownShare), detect.BoolToInt(y.OwnShare() < ownShare)),
@@ -82,9 +86,11 @@ func compareKnown(x, y *detect.Finding) int {
 
 // rank is how far a finding explains the others of its incident: the place of its case, the
 // same for all forms of one.
-func rank(f *detect.Finding, fewExplained bool) int {
+func rank(f *detect.Finding, fewExplained, hot bool) int {
 	c := f.Case
 	switch {
+	case f.Contention != nil && !hot && f.Severity != detect.Info:
+		c = OneCaller // the last of the callers, before the keys
 	case f.Subject.IsWatched():
 		c = watched(f)
 	case c == FewValues && fewExplained:

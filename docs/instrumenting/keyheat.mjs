@@ -20,6 +20,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const READS = new Set(["GetItemCommand"]);
+const LOST = { TransactionConflictException: "conflict", ConditionalCheckFailedException: "condition_failed" };
 const KEYED = new Set([...READS, "PutItemCommand", "UpdateItemCommand", "DeleteItemCommand"]);
 
 const value = (attribute) =>
@@ -39,7 +40,8 @@ export function instrument(client, tables, write, rate = 1) {
   const observe = (command, input, output, error, consumed, earlier) => {
     const names = tables[input.TableName];
     const reasons = throttled(error);
-    if (!names || (error && !reasons.length && error.name !== "ConditionalCheckFailedException")) return;
+    const lost = LOST[error?.name];
+    if (!names || (error && !reasons.length && !lost)) return;
     const item = input.Key ?? input.Item;
     const record = { ts: Date.now(), table: input.TableName, op: command.replace("Command", ""), rate, calls: 1 };
     const unit = READS.has(command) ? "rcu" : "wcu";
@@ -64,6 +66,8 @@ export function instrument(client, tables, write, rate = 1) {
       if (totalRetryDelay) record.waited_ms = totalRetryDelay;
       if (reasons.length) record.failed = true;
     }
+    if (lost) record[lost] = 1;
+    if (lost === "conflict") record[unit] = 0; // what it cost is unknown
     put(record, reasons);
   };
   const attempt = (next) => async (args) => {

@@ -28,6 +28,7 @@ import uuid
 
 READS = {"GetItem"}
 KEYED = READS | {"PutItem", "UpdateItem", "DeleteItem"}
+LOST = {"TransactionConflictException": "conflict", "ConditionalCheckFailedException": "condition_failed"}
 
 
 def instrument(client, tables, out, rate=1.0):
@@ -66,7 +67,8 @@ def instrument(client, tables, out, rate=1.0):
         consumed = parsed.pop("ConsumedCapacity", None) if context["keyheat_asked"] else parsed.get("ConsumedCapacity")
         error = parsed.get("Error")
         reasons = throttled(parsed)
-        if error and not reasons and error["Code"] != "ConditionalCheckFailedException":
+        lost = LOST.get(error["Code"]) if error else None
+        if error and not reasons and not lost:
             return  # neither used capacity nor was refused it
         item = params.get("Key") or params["Item"]
         record = {"ts": int(time.time() * 1000), "table": table, "op": model.name, "rate": rate, "calls": 1}
@@ -94,6 +96,10 @@ def instrument(client, tables, out, rate=1.0):
             record["waited_ms"] = round(1000 * (time.monotonic() - context["keyheat_first"]))
         if reasons:
             record["failed"] = True
+        if lost:
+            record[lost] = 1
+        if lost == "conflict":
+            record[unit] = 0  # what it cost is unknown
         put(record, reasons)
 
     client.meta.events.register("provide-client-params.dynamodb", before)

@@ -228,8 +228,10 @@ func TestColumnsAreGuessed(t *testing.T) {
 func TestRemediesOfAThrottle(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		`{"throttle":"400"}`:   "throttle is “400”: leave it out, or read it with --map throttle=throttle, if it is true or false, yes or no",
-		`{"throttle":"false"}`: "throttle is “false”: leave it out, or read it with --map throttle=throttle",
+		`{"throttle":"400"}`:                          "throttle is “400”: leave it out, or read it with --map throttle=throttle, if it is true or false, yes or no",
+		`{"throttle":"TransactionConflictException"}`: "throttle: a conflict of transactions is no throttling: count the attempts that it ended in conflict",
+		`{"throttle":"ConditionalCheckFailed"}`:       "throttle: a failed condition is no throttling: count the attempts that it ended in condition_failed",
+		`{"throttle":"false"}`:                        "throttle is “false”: leave it out, or read it with --map throttle=throttle",
 	} {
 		if got := remedy(sample.RejectBadThrottle, line, true); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s", line, got)

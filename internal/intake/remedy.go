@@ -34,10 +34,12 @@ var remedies = map[sample.RejectReason]string{
 	sample.RejectBadRead:    "read is one of eventual, strong and transactional; leave a field of that name out with --map read=",
 	sample.RejectBadUnits: "its units are no numbers from 0, more than DynamoDB could serve, or write units (wcu) of an operation " +
 		"that only reads, whose units are rcu",
-	sample.RejectBadRate:         "rate is the share of requests that was sampled, above 0 up to 1; leave a field of that name out with --map rate=",
-	sample.RejectBadN:            "n is how many requests a line stands for, a whole number from 1; leave a field of that name out with --map n=",
-	sample.RejectBadCalls:        "calls is above 0 and at most n; leave a field of that name out with --map calls=",
-	sample.RejectBadRetries:      "attempts is a whole number from 1, waited_ms a number, failed true or false",
+	sample.RejectBadRate:    "rate is the share of requests that was sampled, above 0 up to 1; leave a field of that name out with --map rate=",
+	sample.RejectBadN:       "n is how many requests a line stands for, a whole number from 1; leave a field of that name out with --map n=",
+	sample.RejectBadCalls:   "calls is above 0 and at most n; leave a field of that name out with --map calls=",
+	sample.RejectBadRetries: "attempts is a whole number from 1, waited_ms a number, failed true or false",
+	sample.RejectBadLost: "conflict and condition_failed are whole numbers of attempts from 0, at most n × attempts together, of a write or a transaction; " +
+		"leave fields of these names out with --map conflict=,condition_failed=",
 	sample.RejectBadText:         "a field that should be a text is none, or an account or Region holds more than letters, digits, underscores, hyphens and dots",
 	sample.RejectBadAttrs:        "attrs are texts by name",
 	change.RejectNotChange:       "it is no stream record: a file has one form",
@@ -112,6 +114,11 @@ const maxValue = 40
 func (g *glimpse) throttleAdvice() advice {
 	field := wording.Printable(g.fields.FieldName("throttle"))
 	subject := field
+	if code := g.fields.Value(g.line, "throttle"); sample.ParseLost(code) == sample.EndedInConflict {
+		return advice{text: field + ": a conflict of transactions is no throttling: count the attempts that it ended in conflict", fits: 3}
+	} else if sample.ParseLost(code) == sample.EndedByCondition {
+		return advice{text: field + ": a failed condition is no throttling: count the attempts that it ended in condition_failed", fits: 3}
+	}
 	if value := shorten([]byte(g.fields.Value(g.line, "throttle")), maxValue); g.named && value != "" {
 		subject += " is " + wording.Quote(value)
 	}

@@ -33,11 +33,33 @@ func (e *Eraser) forgetEvidence(k *sketch.KeyLoad) (was bool) {
 		places := len(of.Places)
 		of.Places = slices.DeleteFunc(of.Places, func(p sketch.Place) bool { return e.isPlace(p.Order) })
 		was = e.forgetEntries(&of.Items, &of.Callers, &of.Attributes, &of.RefusedCallers) || len(of.Places) < places
+		was = e.forgetContention(of.Contention) || was
 	}
 	if r := k.Retries; r != nil { // a caller's calls are then among the others'
 		callers := len(r.Callers)
 		r.Callers = slices.DeleteFunc(r.Callers, func(c sketch.CallerRetries) bool { return e.isEntry(c.Text) })
 		was = was || len(r.Callers) < callers
+	}
+	return was
+}
+
+// forgetContention removes the key from another key's contended items and their callers. A
+// contended item becomes one that is not listed.
+func (e *Eraser) forgetContention(c *sketch.Contention) (was bool) {
+	if c == nil {
+		return false
+	}
+	items := len(c.Items)
+	c.Items = slices.DeleteFunc(c.Items, func(i sketch.Contended) bool {
+		if !e.isEntry(i.Text) {
+			return false
+		}
+		c.Missing = max(c.Missing, uint64(i.Lost()))
+		return true
+	})
+	was = len(c.Items) < items
+	for i := range c.Items {
+		was = e.forgetEntries(&c.Items[i].Losers, &c.Items[i].Writers) || was
 	}
 	return was
 }

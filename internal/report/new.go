@@ -112,7 +112,9 @@ func (r *Rows) incident(row *store.Incident, moved []store.Transition) (Incident
 func (i *Incident) tell(root *detect.Finding) {
 	i.KeyRef = root.KeyRef
 	i.Unit = detect.SideOf(root, "wcu", "rcu")
-	i.Utilization, i.Root = new(root.Utilization), root
+	if i.Root = root; root.Contention == nil {
+		i.Utilization = new(root.Utilization)
+	}
 	if root.CloudWatch != nil {
 		i.CloudWatch = root.CloudWatch.Verdict
 	}

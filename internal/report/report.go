@@ -84,7 +84,7 @@ type Incident struct {
 	// Silenced reports that a silence held its alerts back in the period.
 	Silenced bool `json:"silenced"`
 	// Utilization is the highest second as a share of the limit; null if the finding is
-	// no longer kept, or describes a later episode.
+	// no longer kept, describes a later episode, or is about no load.
 	Utilization *float64 `json:"utilization"`
 	// Root is the root finding; nil if it is no longer kept, and in a rendered report.
 	Root *detect.Finding `json:"root,omitempty"`

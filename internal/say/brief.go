@@ -81,7 +81,7 @@ func (b *Brief) Lines() []Line {
 func New(f *detect.Finding) Brief {
 	a := casebook.New(f)
 	b := Brief{
-		Title: Title(f), Harm: harm(f, &a.Harm), Cause: cards[a.Code].why.say(f, &a), Now: now(f, &a), Heals: heals(f, &a), Then: lastingFix(f, &a),
+		Title: Title(f), Harm: harm(f, &a), Cause: cards[a.Code].why.say(f, &a), Now: now(f, &a), Heals: heals(f, &a), Then: lastingFix(f, &a),
 	}
 	if b.Cause != "" && a.Code != casebook.RetryStorm {
 		b.Callers = callers(a.Callers)
@@ -137,9 +137,11 @@ func requestsTo(f *detect.Finding) string {
 	return "reads of"
 }
 
-func harm(f *detect.Finding, h *casebook.Harm) string {
-	since := ""
+func harm(f *detect.Finding, a *casebook.Answer) string {
+	h, since := &a.Harm, ""
 	switch {
+	case cards[a.Code].harm != nil:
+		since = " " + fromTo(f, f.FirstSeen, f.LastSeen)
 	case h.Own || h.Since.IsZero() || f.State == detect.Resolved && h.None():
 	case f.Case == casebook.RetryStorm && h.Attempts > 0 && h.Failed == 0 && h.Refused == 0:
 		since = " " + fromTo(f, f.FirstSeen, f.LastSeen)
@@ -148,7 +150,7 @@ func harm(f *detect.Finding, h *casebook.Harm) string {
 	case f.Severity != detect.Info && (!h.None() || h.Visible):
 		since = "; " + heat(f, h) + " " + fromTo(f, f.FirstSeen, f.LastSeen)
 	}
-	return strings.TrimSuffix(loss(f, h), ".") + since + "."
+	return strings.TrimSuffix(loss(f, a), ".") + since + "."
 }
 
 // atTimes says that a key was above the limit in a part of the time only, of up to a share.
@@ -196,8 +198,11 @@ func sampledLoad(f *detect.Finding) detect.Figure {
 }
 
 // loss is the harm without its time.
-func loss(f *detect.Finding, h *casebook.Harm) string {
+func loss(f *detect.Finding, a *casebook.Answer) string {
+	h := &a.Harm
 	switch {
+	case cards[a.Code].harm != nil:
+		return cards[a.Code].harm.say(f, a)
 	case h.Own:
 		return tense(f, "Unknown: a hot key may go unseen.", "Unknown: a hot key may have gone unseen.")
 	case h.Failed > 0:
@@ -324,7 +329,7 @@ type Row struct {
 // NewRow returns the row of a finding.
 func NewRow(f *detect.Finding) Row {
 	a := casebook.New(f)
-	r := Row{Harm: loss(f, &a.Harm), Hurt: !a.Harm.Own && !a.Harm.None()}
+	r := Row{Harm: loss(f, &a), Hurt: !a.Harm.Own && !a.Harm.None()}
 	r.Now = strings.Replace(act(f, &a), ifThrottled(f), "If throttled", 1) // a column is narrow
 	switch {
 	case len(a.Callers) > 0:

@@ -21,7 +21,7 @@ type Caller struct {
 // whoCalls names the callers of a finding; empty if none stands out, which the action for now
 // then says.
 func whoCalls(f *detect.Finding, a *casebook.Answer, all []Caller) string {
-	if a.Alike {
+	if a.Alike || f.Contention != nil { // the cause has both sides
 		return ""
 	}
 	if a.Code == casebook.Scan {

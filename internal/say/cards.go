@@ -16,7 +16,10 @@ type card struct {
 	name string
 	// symptom is the visible effect, in a few words; why is the cause in a sentence.
 	symptom, why sentence
-	// now is what to do where Keyheat itself cannot see; nil of other cases.
+	// harm is who is hurt where no requests are refused, without its time; nil of most.
+	harm sentence
+	// now is what to do where no load is to be slowed: where Keyheat itself cannot see, say; nil
+	// of most.
 	now sentence
 	// relief is the load to slow, and the rate to keep, where these are not the key's and its
 	// callers'; nil of most.

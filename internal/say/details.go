@@ -28,6 +28,9 @@ func Details(f *detect.Finding) []Line {
 		all.add("partition", detailsOfPartition(f.Partition))
 	}
 	all = append(all, RefusedKeys(f.RefusedKeys)...)
+	if f.Contention != nil {
+		all = append(all, contended(f.Contention)...)
+	}
 	if f.Blind != nil {
 		all = append(all, blind(f.Case, f.Blind)...)
 	}

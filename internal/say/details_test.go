@@ -51,6 +51,12 @@ func facts() []story {
 				{Key: "cust#2", RCU: detect.Figure{Value: 12, Low: 12, High: 12}, Share: 0.3},
 			}
 		}),
+		key("a contended item", func(f *detect.Finding) {
+			f.Contention = &detect.Contention{
+				Item: "total", Items: 2, Shape: detect.ShapeCounter, Conflicts: 20, ConditionsFailed: 3, Retried: 12, Failed: 0.5, WastedWCU: 3,
+				Losers: []detect.Part{{Text: "cart", Low: 0.6, High: 0.6}, {Text: "checkout", Low: 0.4, High: 0.4}}, Writers: []detect.Part{{Text: "checkout", Low: 0.5, High: 0.6}},
+			}
+		}),
 		key("retries", func(f *detect.Finding) {
 			f.Evidence.Retries = &detect.Retries{From: f.FirstSeen, To: f.FirstSeen.Add(time.Minute), Waited: detect.Figure{Value: 41, Low: 33, High: 52}, Failed: detect.Figure{Value: 312, Low: 312, High: 312}, Partial: true}
 		}),

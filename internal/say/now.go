@@ -26,6 +26,9 @@ func now(f *detect.Finding, a *casebook.Answer) string {
 
 func act(f *detect.Finding, a *casebook.Answer) string {
 	w := requests(f)
+	if own := cards[a.Code].now; own != nil && a.Move.Act != casebook.Nothing {
+		return own.say(f, a)
+	}
 	switch a.Move.Act {
 	case casebook.Nothing:
 		if f.State == detect.Resolved && a.Harm.Failed > 0 {
@@ -92,8 +95,6 @@ func act(f *detect.Finding, a *casebook.Answer) string {
 		return fmt.Sprintf("See which of CloudWatch's %s…ThrottleEvents exceeds 0: KeyRangeThroughput, ProvisionedThroughput, MaxOnDemandThroughput or AccountLimit.", detect.SideOf(f, "Write", "Read"))
 	case casebook.CheckRefusals:
 		return fmt.Sprintf("%s, %s.", ifThrottled(f), relief(f, a))
-	case casebook.MendKeyheat:
-		return cards[a.Code].now.say(f, a)
 	}
 	return ""
 }

@@ -44,7 +44,8 @@ var rejectAdvice = map[sample.RejectReason]string{
 	sample.RejectBadN:        "Send n as a whole number from 1.",
 	sample.RejectBadCalls:    "Send no more calls than n.",
 	sample.RejectBadRetries:  "Send attempts with waited_ms and failed.",
-	sample.RejectBadThrottle: "Leave throttle out if the request was not throttled.",
+	sample.RejectBadLost:     "Send conflict and condition_failed of writes and transactions, as whole numbers of attempts.",
+	sample.RejectBadThrottle: "Leave throttle out if the request was not throttled. Count a TransactionConflict in conflict, and a failed condition in condition_failed.",
 	sample.RejectBadText:     "Send names and ids as text.",
 	sample.RejectBadAttrs:    "Send attrs as an object of texts.",
 

@@ -131,6 +131,13 @@ var fixWords = map[detect.Fix]words{
 	detect.FixMoreShards:            newWords("Raise the key shards from {{.Have}} to {{.Count}}", "Write to all of them, and read old and new ones: old names stay valid."),
 	detect.FixFewerShards:           newWords("Write to {{.Count}} key shards only", "They carry the highest peak seen, and a read of all takes fewer queries."),
 	detect.FixEvenShards:            newWords("Spread the load evenly over the shards", "Choose the suffix at random, or by a hash of an attribute with many values."),
+	detect.FixShorterTransactions:   newWords("Put fewer items into the transactions", "A transaction holds all its items until it ends: leave out what need not change together."),
+	detect.FixRetryConflicts:        newWords("Retry lost attempts with backoff and jitter", "{{with .Caller}}{{.}} loses most. {{end}}Callers that retry at once meet again; keep the ClientRequestToken for ten minutes."),
+	detect.FixCountFromStream:       newWords("If it counts, count from the stream", "The table's stream has each change once, so no transaction needs to write the sum."),
+	detect.FixLease:                 newWords("If it locks, make it a lease", "Store the owner and an expiry; others wait until then, with jitter, instead of trying at once."),
+	detect.FixWorkQueue:             newWords("Hand the work out by a queue", "Workers of a queue get different messages, and need no lock."),
+	detect.FixNumberBlocks:          newWords("Take numbers in blocks", "Each process takes 100 with one write and hands them out; one that ends leaves a gap."),
+	detect.FixConditionAlone:        newWords("Claim the name with one conditional put", "attribute_not_exists needs no transaction where nothing else must change with the name."),
 	detect.FixShuffleInput:          newWords("Shuffle the rows before the import", "In random order, the {{.Requests}} go to all partitions at once."),
 	detect.FixBoundedRate:           newWords("Limit the job to {{.Units}}", "{{with .Caller}}{{.}} makes at least {{$.AtLeast}} of the key's load, {{$.From}}; slower, it fits one partition.{{else}}One partition serves that much, whatever the order of the keys.{{end}}"),
 

@@ -17,7 +17,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/detect/casebook"
-	"github.com/keyheat/keyheat/detect/keydesign"
+	"github.com/keyheat/keyheat/internal/judge/fold"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
@@ -54,7 +54,8 @@ func filledAt(t *testing.T, owners ...sample.Target) (*store.Store, []detect.Fin
 	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	start := time.Now().Add(-2 * time.Minute).Truncate(time.Minute)
-	shard, board, census := sketch.NewShard(sketch.Config{}), board.New(board.Options{}), keydesign.NewCensus()
+	shard, board := sketch.NewShard(sketch.Config{}), board.New(board.Options{})
+	views := fold.NewViewsOfAll(func(detect.Target) detect.Policy { return detect.DefaultPolicy() })
 	for i := range 10 {
 		at := start.Add(time.Duration(i) * time.Second).UnixMilli()
 		for _, r := range []sample.Record{
@@ -75,7 +76,7 @@ func filledAt(t *testing.T, owners ...sample.Target) (*store.Store, []detect.Fin
 	for i := range d.Windows {
 		w := &d.Windows[i]
 		board.Observe(w)
-		census.Observe(w)
+		views.Observe(fold.Instant{Target: w.Target, Second: w.Second}, &fold.OpenWindow{Window: *w}, time.Unix(w.Second+1, 0))
 		body, err := w.MarshalBinary()
 		must(t, err)
 		j.Windows = append(j.Windows, store.Window{
@@ -88,8 +89,8 @@ func filledAt(t *testing.T, owners ...sample.Target) (*store.Store, []detect.Fin
 		c.Merge(r)
 		j.Cardinality = append(j.Cardinality, store.Cardinality{Target: r.Target, Minute: time.Unix(r.Minute, 0), Registers: c.Bytes()})
 	}
-	for _, table := range board.Tables() {
-		table.View = census.View(table.Target, detect.DefaultPolicy())
+	for _, table := range views.Tables() {
+		table.RefusedKeys, table.Provable = board.RefusedKeys(table.Target), board.Provable(table.Target)
 		if table.Index == "" {
 			table.Walk = &detect.Walk{From: start, Through: start.Add(time.Minute), Share: 0.6}
 		}

@@ -24,6 +24,8 @@ type cell struct {
 	throttle       string
 	attempts       int64
 	failed         bool
+	conflicts      int64 // of one request
+	conditions     int64
 	caller, region string
 }
 
@@ -39,6 +41,7 @@ func (c *cell) record(f folded) sample.Record {
 		Throttle: c.throttle, Rate: c.rate, N: n, Caller: c.caller, Region: c.region,
 		Calls:    float64(n) / float64(c.together),
 		Attempts: c.attempts, Waited: float64(f.waited) / float64(n), Failed: c.failed,
+		Conflicts: n * c.conflicts, ConditionsFailed: n * c.conditions,
 	}
 }
 

@@ -25,6 +25,7 @@ type request struct {
 	time            int64
 	region          string
 	refusedAttempts []throttling // throttled attempts, in order
+	lostAttempts    []lostAttempt
 	attempts        int64
 	firstEnded      time.Time // end of the first failed attempt
 	ended           outcome   // set when the call has ended
@@ -86,7 +87,7 @@ func (r *request) HandleInitialize(ctx context.Context, in middleware.Initialize
 	return out, metadata, err
 }
 
-// HandleDeserialize counts the attempts, and notes the throttled ones.
+// HandleDeserialize counts the attempts, and notes the throttled ones and the lost ones.
 func (r *request) HandleDeserialize(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (
 	middleware.DeserializeOutput, middleware.Metadata, error,
 ) {
@@ -98,6 +99,9 @@ func (r *request) HandleDeserialize(ctx context.Context, in middleware.Deseriali
 		}
 		if refusal, throttled := throttlingOf(err); throttled {
 			r.refusedAttempts = append(r.refusedAttempts, refusal)
+		}
+		if lost := lostBy(err); len(lost) > 0 {
+			r.lostAttempts = append(r.lostAttempts, lost)
 		}
 	}
 	return out, metadata, err
@@ -135,6 +139,7 @@ func (r *request) observe(params, result any, err error) {
 	}()
 	v.Read(params, result)
 	r.recordRefused(v.Accesses, err)
+	r.countLost(v.Accesses)
 	r.ended = outcome{attempts: r.attempts, failed: err != nil}
 	if !r.firstEnded.IsZero() {
 		r.ended.waited = time.Since(r.firstEnded).Round(time.Millisecond).Milliseconds()
@@ -214,7 +219,8 @@ func (r *request) emit(t *access.Access, estimated bool) {
 	c := cell{
 		time: r.time, table: t.Table, index: t.Index, op: r.op, estimated: estimated, rate: r.rate,
 		pk: r.sampler.hide.hide(t.PK), sk: r.sampler.hide.hide(t.SK),
-		throttle: t.Throttle, attempts: r.ended.attempts, failed: r.ended.failed && t.Throttle != "", caller: r.sampler.options.Caller, region: r.region,
+		throttle: t.Throttle, attempts: r.ended.attempts, failed: r.ended.failed && (t.Throttle != "" || t.Lost && t.Conflicts+t.ConditionsFailed > 1),
+		conflicts: t.Conflicts, conditions: t.ConditionsFailed, caller: r.sampler.options.Caller, region: r.region,
 	}
 	if t.Write {
 		c.wcu = t.Units

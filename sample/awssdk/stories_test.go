@@ -299,7 +299,7 @@ var stories = []story{
 	{
 		name: "a cancelled transaction: one item throttled, one condition failed", do: transactWrite,
 		responses: []response{{status: 400, body: `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","Message":"cancelled","CancellationReasons":[{"Code":"ThrottlingError","Message":"throttled"},{"Code":"ConditionalCheckFailed","Message":"no"}]}`}},
-		want:      []string{`{` + k1 + `,"op":"TransactWriteItems","wcu":4,"throttle":"ThrottlingError","attempts":1,"failed":true} estimated`, `{` + k2 + `,"op":"TransactWriteItems","wcu":1} estimated`},
+		want:      []string{`{` + k1 + `,"op":"TransactWriteItems","wcu":4,"throttle":"ThrottlingError","attempts":1,"failed":true} estimated`, `{` + k2 + `,"op":"TransactWriteItems","wcu":1,"condition_failed":1} estimated`},
 	},
 	{
 		name: "a cancelled transaction: the item without an error was prepared and never committed", do: transactWrite, responses: []response{cancelled("None", "ProvisionedThroughputExceeded")},
@@ -307,7 +307,7 @@ var stories = []story{
 	},
 	{
 		name: "a cancelled transaction: a conflict is no throttle, and its cost is unknown", do: transactWrite, responses: []response{cancelled("TransactionConflict", "None")},
-		want: []string{`{` + k2 + `,"op":"TransactWriteItems","wcu":1} estimated`}, check: failed(1),
+		want: []string{`{` + k1 + `,"op":"TransactWriteItems","wcu":0,"conflict":1} estimated`, `{` + k2 + `,"op":"TransactWriteItems","wcu":1} estimated`}, check: failed(0),
 	},
 	{
 		name: "a cancelled transaction: an invalid item costs nothing that is known", do: transactWrite, responses: []response{cancelled("ItemCollectionSizeLimitExceeded", "ValidationError")},
@@ -319,27 +319,33 @@ var stories = []story{
 	{
 		name: "a cancelled transaction: the item that failed a condition is larger than the new one", do: transactWrite,
 		responses: []response{{status: 400, body: `{"__type":"TransactionCanceledException","CancellationReasons":[{"Code":"ConditionalCheckFailed","Item":{"pk":{"S":"user#1"},"sk":{"N":"7"},"a":{"S":"` + strings.Repeat("x", 4000) + `"}}},{"Code":"None"}]}`}},
-		want:      []string{`{` + k1 + `,"op":"TransactWriteItems","wcu":4} estimated`, `{` + k2 + `,"op":"TransactWriteItems","wcu":1} estimated`},
+		want:      []string{`{` + k1 + `,"op":"TransactWriteItems","wcu":4,"condition_failed":1} estimated`, `{` + k2 + `,"op":"TransactWriteItems","wcu":1} estimated`},
 	},
 	{
 		name: "a cancelled transaction of reads: throttled", do: transactGet, responses: []response{cancelled("ThrottlingError")},
 		want: []string{`{` + k1 + `,"op":"TransactGetItems","rcu":2,"read":"transactional","throttle":"ThrottlingError","attempts":1,"failed":true} estimated`},
 	},
 	{
-		name: "a cancelled transaction of reads: a conflict with a write", do: transactGet, responses: []response{cancelled("TransactionConflict")}, want: []string{}, check: failed(1),
+		name: "a cancelled transaction of reads: a conflict with a write", do: transactGet, responses: []response{cancelled("TransactionConflict")},
+		want: []string{`{` + k1 + `,"op":"TransactGetItems","rcu":0,"read":"transactional","conflict":1} estimated`}, check: failed(0),
 	},
 	{
 		name: "a cancelled transaction of reads: prepared beside a conflict", do: transactGetTwo, responses: []response{cancelled("None", "TransactionConflict")},
-		want: []string{`{` + k1 + `,"op":"TransactGetItems","rcu":1,"read":"transactional"} estimated`}, check: failed(1),
+		want: []string{`{` + k1 + `,"op":"TransactGetItems","rcu":1,"read":"transactional"} estimated`, `{` + k2 + `,"op":"TransactGetItems","rcu":0,"read":"transactional","conflict":1} estimated`}, check: failed(0),
 	},
 	{
 		name: "a cancelled transaction of statements: one in conflict, one throttled", do: transactStatements, responses: []response{cancelled("TransactionConflict", "ThrottlingError")},
-		want: []string{`{` + k2 + `,"op":"ExecuteTransaction","wcu":2,"throttle":"ThrottlingError","attempts":1,"failed":true} estimated`}, check: failed(1),
+		want: []string{`{` + k2 + `,"op":"ExecuteTransaction","wcu":2,"throttle":"ThrottlingError","attempts":1,"failed":true} estimated`, `{` + k1 + `,"op":"ExecuteTransaction","wcu":0,"conflict":1} estimated`}, check: failed(0),
 	},
 	{
 		name: "a write in conflict with a transaction is no throttle", do: put("a", "x"),
 		responses: []response{{status: 400, body: `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionConflictException","message":"Transaction is ongoing for the item"}`}},
-		want:      []string{}, check: failed(1),
+		want:      []string{`{` + k1 + `,"op":"PutItem","wcu":0,"conflict":1} estimated`}, check: failed(0),
+	},
+	{
+		name: "a transaction that is lost to others again and again, until its program gives up", do: transactRetried,
+		responses: []response{cancelled("TransactionConflict", "None"), cancelled("ConditionalCheckFailed", "None"), cancelled("TransactionConflict", "None")},
+		want:      []string{`{` + k1 + `,"op":"TransactWriteItems","wcu":0,"attempts":3,"failed":true,"conflict":2,"condition_failed":1} estimated`, `{` + k2 + `,"op":"TransactWriteItems","wcu":1,"attempts":3} estimated`},
 	},
 	{
 		name: "a transaction that one table refused: the other table refused nothing", do: transactTables,
@@ -366,7 +372,7 @@ var stories = []story{
 		responses: []response{cancelled("ThrottlingError", "None"), cancelled("TransactionConflict", "None"), {body: `{}`}},
 		want: []string{
 			`{` + k1 + `,"op":"TransactWriteItems","wcu":0,"throttle":"ThrottlingError"}`,
-			`{` + k1 + `,"op":"TransactWriteItems","wcu":4,"attempts":3} estimated`, `{` + k2 + `,"op":"TransactWriteItems","wcu":2,"attempts":3} estimated`,
+			`{` + k1 + `,"op":"TransactWriteItems","wcu":4,"attempts":3,"conflict":1} estimated`, `{` + k2 + `,"op":"TransactWriteItems","wcu":2,"attempts":3} estimated`,
 		},
 		check: func(t *testing.T, s awssdk.Stats) {
 			if s.ThrottledAttempts != 1 || s.Failed != 0 {
@@ -380,12 +386,12 @@ var stories = []story{
 			throttle("ProvisionedThroughputExceededException", "TableWriteKeyRangeThroughputExceeded", arn),
 			{status: 400, body: `{"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException","message":"no"}`},
 		},
-		want: []string{`{` + k1 + `,"op":"PutItem","wcu":0,"throttle":"TableWriteKeyRangeThroughputExceeded"}`, `{` + k1 + `,"op":"PutItem","wcu":1,"attempts":2} estimated`},
+		want: []string{`{` + k1 + `,"op":"PutItem","wcu":0,"throttle":"TableWriteKeyRangeThroughputExceeded"}`, `{` + k1 + `,"op":"PutItem","wcu":1,"attempts":2,"condition_failed":1} estimated`},
 	},
 	{
 		name: "a failed condition has consumed", do: put("a", strings.Repeat("x", 1100)),
 		responses: []response{{status: 400, body: `{"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException","message":"no"}`}},
-		want:      []string{`{` + k1 + `,"op":"PutItem","wcu":2} estimated`},
+		want:      []string{`{` + k1 + `,"op":"PutItem","wcu":2,"condition_failed":1} estimated`},
 	},
 	{
 		name: "a request that got through at the third attempt is one of demand", do: update,
@@ -457,7 +463,7 @@ var stories = []story{
 		responses: []response{{body: `{"Responses":[{"Error":{"Code":"ThrottlingError","Message":"slow"}},{"Error":{"Code":"ConditionalCheckFailed","Message":"no"}},{"Error":{"Code":"ValidationError","Message":"what"}},{"TableName":"orders"}]}`}},
 		want: []string{
 			`{` + k1 + `,"op":"BatchExecuteStatement","wcu":1,"throttle":"ThrottlingError"} estimated`,
-			`{` + k2 + `,"op":"BatchExecuteStatement","wcu":1} estimated`, `{` + k3 + `,"op":"BatchExecuteStatement","wcu":1} estimated`,
+			`{` + k2 + `,"op":"BatchExecuteStatement","wcu":1,"condition_failed":1} estimated`, `{` + k3 + `,"op":"BatchExecuteStatement","wcu":1} estimated`,
 		},
 		check: func(t *testing.T, s awssdk.Stats) {
 			if s.Failed != 1 {

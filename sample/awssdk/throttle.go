@@ -95,7 +95,8 @@ func firstThrottleReason(reasons []types.ThrottlingReason, code string) throttli
 }
 
 // recordFailed records a request that ended in an error. A throttled request counts as
-// requested load, and a failed condition as consumed. Any other error is only counted.
+// requested load, a failed condition as consumed, and a conflict as a lost attempt of unknown cost.
+// Any other error is only counted.
 func (r *request) recordFailed(accesses []access.Access, err error) {
 	var cancelled *types.TransactionCanceledException
 	var condition *types.ConditionalCheckFailedException
@@ -108,7 +109,9 @@ func (r *request) recordFailed(accesses []access.Access, err error) {
 			accesses[0].Before = condition.Item
 			accesses[0].Estimate()
 		}
-		r.emitAll(accesses)
+		r.emitLost(accesses, 1)
+	case len(accesses) == 1 && sample.ParseEnding(codeOf(err)) == sample.EndedInConflict:
+		r.emitLost(accesses, 0)
 	case throttled:
 		r.recordThrottled(accesses, final)
 	case len(r.refusedAttempts) > 0: // cancelled between two attempts
@@ -122,11 +125,10 @@ func (r *request) recordFailed(accesses []access.Access, err error) {
 // request: not if a later attempt has an answer for each item.
 func endsThrottled(err error) bool {
 	var cancelled *types.TransactionCanceledException
-	var condition *types.ConditionalCheckFailedException
 	if _, throttled := throttlingOf(err); throttled {
 		return true
 	}
-	return err != nil && !errors.As(err, &cancelled) && !errors.As(err, &condition)
+	return err != nil && !errors.As(err, &cancelled) && len(lostBy(err)) == 0
 }
 
 // recordThrottled records the requested load of a request that was throttled as a whole. Items
@@ -152,7 +154,7 @@ func (r *request) emitThrottled(t *access.Access, why throttling, estimated bool
 		return
 	}
 	entry := *t
-	entry.Index = why.index
+	entry.Index, entry.Conflicts, entry.ConditionsFailed = why.index, 0, 0
 	entry.PK, entry.SK = r.indexKey(t, why.index)
 	if entry.PK.IsZero() {
 		r.sampler.count.unknownIndexKeys.Add(1)
@@ -163,10 +165,9 @@ func (r *request) emitThrottled(t *access.Access, why throttling, estimated bool
 
 // recordCancelled records a cancelled transaction by the reason of each item. A throttled item is
 // requested load. An item without an error, or with a failed condition, was prepared and never
-// committed: that is half of a transaction's price. Other items are only counted, because their
-// cost is unknown. Among them are items in conflict with another transaction: several callers
-// want one item, which no limit of a partition refuses. Source: Developer Guide, "Capacity
-// management for transactions" and "Transaction conflict handling".
+// committed: that is half of a transaction's price. What an item in conflict with another request
+// cost is unknown: at least nothing. Items that ended otherwise are only counted. Source: Developer
+// Guide, "Capacity management for transactions" and "Transaction conflict handling".
 func (r *request) recordCancelled(accesses []access.Access, reasons []types.CancellationReason) {
 	for i := range accesses {
 		t := &accesses[i]
@@ -178,11 +179,15 @@ func (r *request) recordCancelled(accesses []access.Access, reasons []types.Canc
 			t.Before = reason.Item
 			t.Estimate()
 		}
-		switch code := aws.ToString(reason.Code); {
-		case access.IsThrottle(code):
+		switch code := aws.ToString(reason.Code); sample.ParseEnding(code) {
+		case sample.EndedThrottled:
 			t.Throttle = code
-		case code == "None" || code == "ConditionalCheckFailed":
+		case sample.EndedBeside:
 			t.Units /= 2
+		case sample.EndedByCondition:
+			t.Units, t.Lost = t.Units/2, true
+		case sample.EndedInConflict:
+			t.Units, t.Lost = 0, true
 		default:
 			r.sampler.count.failed.Add(1)
 			continue
@@ -191,8 +196,21 @@ func (r *request) recordCancelled(accesses []access.Access, reasons []types.Canc
 	}
 }
 
-func (r *request) emitAll(accesses []access.Access) {
+// emitLost records a request whose last attempt was lost. times is the part of the price that it
+// cost.
+func (r *request) emitLost(accesses []access.Access, times sample.Milli) {
 	for i := range accesses {
-		r.emit(&accesses[i], true)
+		t := &accesses[i]
+		t.Units, t.Lost = times*t.Units, true
+		r.emit(t, true)
 	}
+}
+
+// codeOf returns the code of DynamoDB's error, or "".
+func codeOf(err error) string {
+	var api smithy.APIError
+	if errors.As(err, &api) {
+		return api.ErrorCode()
+	}
+	return ""
 }

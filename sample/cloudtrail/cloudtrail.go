@@ -64,9 +64,13 @@ func (d *Decoder) Decode(message []byte, _ int64, h sample.Handler) {
 			bad(reason)
 			return
 		}
-		for _, t := range targets {
+		for i, t := range targets {
 			r := base
 			r.Calls = 1 / float64(len(targets)) // an event is one call, with DynamoDB's own time
+			if !e.end(&r, i, len(targets)) {
+				bad(RejectFailed)
+				continue
+			}
 			if reason := t.fill(&r, d.tables); reason != "" {
 				bad(reason)
 				continue

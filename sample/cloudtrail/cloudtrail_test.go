@@ -25,7 +25,11 @@ func (k *recorder) Bad(reason sample.RejectReason, _ []byte) { k.bad = append(k.
 func (k *recorder) reports() string {
 	var all []string
 	for _, r := range k.records {
-		all = append(all, fmt.Sprintf("%s/%s %s/%s %s %g %g", r.Table, r.Index, r.PK, r.SK, r.Op, float64(r.RCU)/1000, float64(r.WCU)/1000))
+		text := fmt.Sprintf("%s/%s %s/%s %s %g %g", r.Table, r.Index, r.PK, r.SK, r.Op, float64(r.RCU)/1000, float64(r.WCU)/1000)
+		if r.Throttle != "" {
+			text += " throttled"
+		}
+		all = append(all, text+strings.Repeat(" conflict", int(r.Conflicts))+strings.Repeat(" condition", int(r.ConditionsFailed)))
 	}
 	for _, reason := range k.bad {
 		all = append(all, "bad "+string(reason))
@@ -57,7 +61,7 @@ func TestEvents(t *testing.T) {
 	for _, c := range []struct{ story, event, want string }{
 		{"a put", event("PutItem", `{`+song+`,"item":["Artist","SongTitle"]}`, ""), on + "PutItem 0 1"},
 		{"an update", event("UpdateItem", `{`+song+`}`, ""), on + "UpdateItem 0 1"},
-		{"a failed condition costs the same", event("DeleteItem", `{`+song+`}`, `"errorCode":"ConditionalCheckFailedException",`), on + "DeleteItem 0 1"},
+		{"a failed condition costs the same", event("DeleteItem", `{`+song+`}`, `"errorCode":"ConditionalCheckFailedException",`), on + "DeleteItem 0 1 condition"},
 		{"a read", event("GetItem", `{`+song+`}`, ""), on + "GetItem 0.5 0"},
 		{"a strongly consistent read", event("GetItem", `{`+song+`,"consistentRead":true}`, ""), on + "GetItem 1 0"},
 		{"a table by its ARN", event("GetItem", `{"tableName":"arn:aws:dynamodb:us-west-2:123456789012:table/One","key":{"id":7}}`, ""), "One/ 7/ GetItem 0.5 0"},
@@ -68,6 +72,12 @@ func TestEvents(t *testing.T) {
 			on + "TransactWriteItems 0 2; One/ a/ TransactWriteItems 0 2; bad transaction_without_key"},
 		{"a transaction of reads", event("TransactGetItems", `{"requestItems":[{`+song+`}]}`, ""), on + "TransactGetItems 2 0"},
 		{"a transaction that was cancelled at unknown cost", event("TransactWriteItems", `{"requestItems":[{`+song+`}]}`, `"errorCode":"TransactionCanceledException",`), "bad failed_request"},
+		{"a cancelled transaction names the reason of each item, in their order", event("TransactWriteItems",
+			`{"requestItems":[{`+song+`},{"tableName":"One","key":{"id":"a"}},{"tableName":"One","key":{"id":"b"}},{"tableName":"One","key":{"id":"c"}},{"tableName":"One","key":{"id":"d"}}]}`,
+			`"errorCode":"TransactionCanceledException","errorMessage":"Transaction cancelled, please refer cancellation reasons for specific reasons [None, TransactionConflict, ConditionalCheckFailed, ThrottlingError, ValidationError]",`),
+			on + "TransactWriteItems 0 1; One/ a/ TransactWriteItems 0 0 conflict; One/ b/ TransactWriteItems 0 1 condition; One/ c/ TransactWriteItems 0 2 throttled; bad failed_request"},
+		{"a cancelled transaction with more reasons than items", event("TransactWriteItems", `{"requestItems":[{`+song+`}]}`,
+			`"errorCode":"TransactionCanceledException","errorMessage":"Transaction cancelled, please refer cancellation reasons for specific reasons [None, TransactionConflict]",`), "bad failed_request"},
 		{"a transaction without items", event("TransactWriteItems", `{}`, ""), "bad transaction_without_key"},
 		{"a query", event("Query", `{"tableName":"Music","keyConditionExpression":"Artist = :a"}`, ""), "bad query_without_key"},
 		{"a batch", event("BatchWriteItem", `{"requestItems":{"Music":[]}}`, ""), "bad batch_without_key"},

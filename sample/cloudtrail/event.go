@@ -17,6 +17,7 @@ type event struct {
 	Name      string `json:"eventName"`
 	Region    string `json:"awsRegion"`
 	Error     string `json:"errorCode"`
+	Message   string `json:"errorMessage"`
 	Account   string `json:"recipientAccountId"`
 	Principal struct {
 		ARN string `json:"arn"`
@@ -40,15 +41,6 @@ type target struct {
 	Key   map[string]json.RawMessage `json:"key"`
 }
 
-// throttles are the errors of requests that DynamoDB throttled, so that their load was
-// requested and not consumed.
-var throttles = map[string]bool{
-	"ProvisionedThroughputExceededException": true, "ThrottlingException": true, "RequestLimitExceeded": true,
-}
-
-// costsAnyway is the error of a request that consumes as much as a success.
-const costsAnyway = "ConditionalCheckFailedException"
-
 // base returns the common fields of an event's samples.
 func (e *event) base() (sample.Record, sample.RejectReason) {
 	r := sample.Record{
@@ -65,12 +57,6 @@ func (e *event) base() (sample.Record, sample.RejectReason) {
 	}
 	r.Time = at.UnixMilli()
 	switch {
-	case throttles[e.Error]:
-		r.Throttle = e.Error
-	case e.Error != "" && e.Error != costsAnyway:
-		return r, RejectFailed
-	}
-	switch {
 	case r.Op == sample.TransactGetItems:
 		r.Read = sample.Transactional
 	case r.Op.IsRead() && e.Request.ConsistentRead:
@@ -78,6 +64,15 @@ func (e *event) base() (sample.Record, sample.RejectReason) {
 	}
 	r.RCU, r.WCU, _ = sample.EstimateUnits(r.Op, 0, r.Read)
 	return r, ""
+}
+
+// end records the error of one of the request's items, and returns false if its cost is unknown.
+func (e *event) end(r *sample.Record, item, items int) bool {
+	if e.Error != "TransactionCanceledException" {
+		return e.Error == "" || r.End(e.Error)
+	}
+	codes := sample.ParseCancellation(e.Message)
+	return len(codes) == items && r.End(codes[item])
 }
 
 // account returns the table's account, which may differ from the caller's.

@@ -21,10 +21,10 @@ func (d *Decoder) build(at int64) sample.RejectReason {
 	if reason := d.buildRequest(); reason != "" {
 		return reason
 	}
-	if reason := d.buildUnits(); reason != "" {
+	if reason := d.buildWeight(); reason != "" {
 		return reason
 	}
-	if reason := d.buildWeight(); reason != "" {
+	if reason := d.buildUnits(); reason != "" { // the requests in conflict have none
 		return reason
 	}
 	if reason := d.buildContext(); reason != "" {
@@ -155,8 +155,30 @@ func (d *Decoder) buildWeight() sample.RejectReason {
 			return sample.RejectBadCalls
 		}
 	}
+	if d.seen&lostFields != 0 {
+		if reason := d.buildLost(); reason != "" {
+			return reason
+		}
+	}
 	if d.seen&retryFields != 0 {
 		return d.buildRetries()
+	}
+	return ""
+}
+
+// lostFields are the fields about attempts that other requests of the item ended.
+const lostFields fieldSet = 1<<fieldConflict | 1<<fieldConditionFailed
+
+func (d *Decoder) buildLost() sample.RejectReason {
+	for _, f := range [...]field{fieldConflict, fieldConditionFailed} {
+		if !d.seen.has(f) {
+			continue
+		}
+		n, ok := d.wholeNumber(f)
+		if !ok {
+			return sample.RejectBadLost
+		}
+		*d.shapes.places[f].whole = n
 	}
 	return ""
 }
@@ -212,12 +234,15 @@ func (d *Decoder) buildContext() (reason sample.RejectReason) {
 }
 
 // text returns the text of a field, or "" if it is absent. A value that is not a string gets
-// the reject reason `otherwise`.
+// the reject reason `otherwise`, but for a list of throttle reasons.
 func (d *Decoder) text(f field, otherwise sample.RejectReason) (string, sample.RejectReason) {
 	if !d.seen.has(f) {
 		return "", ""
 	}
 	v := d.given[f]
+	if v.kind == kindArray && f == fieldThrottle { // ThrottlingReasons as they are
+		return alias(d.src[v.start:v.end]), ""
+	}
 	if v.kind != kindString && v.kind != kindEscaped {
 		return "", otherwise
 	}

@@ -262,6 +262,10 @@ func (d *Decoder) finishRare(has fieldSet, at int64) bool {
 	if reason == "" && d.seen.has(fieldSK) {
 		d.rec.SK, reason = d.key(fieldSK)
 	}
+	if reason == "" && d.seen.has(fieldThrottle) {
+		d.rec.Throttle, reason = d.text(fieldThrottle, sample.RejectBadText)
+		d.inMessage = true
+	}
 	if reason == "" && d.seen.has(fieldFailed) {
 		reason = d.buildFailed()
 	}

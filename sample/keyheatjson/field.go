@@ -29,6 +29,8 @@ const (
 	fieldAttempts
 	fieldWaited
 	fieldFailed
+	fieldConflict
+	fieldConditionFailed
 	fieldCall
 	fieldCaller
 	fieldAccount
@@ -80,6 +82,10 @@ func parseField(name string) (field, bool) {
 		return fieldWaited, true
 	case "failed":
 		return fieldFailed, true
+	case "conflict":
+		return fieldConflict, true
+	case "condition_failed":
+		return fieldConditionFailed, true
 	case "call":
 		return fieldCall, true
 	case "caller":

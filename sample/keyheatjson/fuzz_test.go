@@ -13,7 +13,7 @@ import (
 
 // lesson has every name, in the forms that producers use.
 const lesson = `{"ts":1763692032185,"table":"orders","index":"by-date","pk":"k","sk":"s","op":"UpdateItem","rcu":0.5,"wcu":2,` +
-	`"bytes":1733,"read":"strong","throttle":"x","rate":0.5,"n":25,"calls":1,"attempts":2,"waited_ms":12.5,"failed":true,` +
+	`"bytes":1733,"read":"strong","throttle":"x","rate":0.5,"n":25,"calls":1,"attempts":2,"waited_ms":12.5,"failed":true,"conflict":1,"condition_failed":2,` +
 	`"call":"c","caller":"role/a","account":"123456789012","region":"eu-west-1","id":"e","attrs":{"a":"b"},"other":[1]}`
 
 // FuzzDecode holds the decoder to the oracle on every input: one that has learned no

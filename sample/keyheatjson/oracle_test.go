@@ -254,9 +254,6 @@ func oracleRecord(fields map[string]json.RawMessage, at int64) (r sample.Record,
 	if op == "TransactGetItems" {
 		r.Read = sample.Transactional
 	}
-	if why = oracleUnits(&r, fields); why != "" {
-		fail(why)
-	}
 	r.Rate = 1
 	if v := fields["rate"]; v != nil && json.Unmarshal(v, &r.Rate) != nil {
 		fail(sample.RejectBadRate)
@@ -265,6 +262,7 @@ func oracleRecord(fields map[string]json.RawMessage, at int64) (r sample.Record,
 	if v := fields["calls"]; v != nil && (json.Unmarshal(v, &r.Calls) != nil || r.Calls <= 0) {
 		fail(sample.RejectBadCalls)
 	}
+	r.Conflicts, r.ConditionsFailed = whole("conflict", 0, sample.RejectBadLost), whole("condition_failed", 0, sample.RejectBadLost)
 	if fields["attempts"] == nil && (fields["waited_ms"] != nil || fields["failed"] != nil) {
 		fail(sample.RejectBadRetries)
 	}
@@ -276,7 +274,14 @@ func oracleRecord(fields map[string]json.RawMessage, at int64) (r sample.Record,
 			fail(sample.RejectBadRetries)
 		}
 	}
-	r.Throttle = text("throttle", sample.RejectBadText)
+	if why = oracleUnits(&r, fields); why != "" {
+		fail(why)
+	}
+	if v := fields["throttle"]; v != nil && v[0] == '[' {
+		r.Throttle = string(v)
+	} else {
+		r.Throttle = text("throttle", sample.RejectBadText)
+	}
 	r.Call = text("call", sample.RejectBadText)
 	r.Caller = text("caller", sample.RejectBadText)
 	r.Account = text("account", sample.RejectBadText)
@@ -292,8 +297,11 @@ func oracleRecord(fields map[string]json.RawMessage, at int64) (r sample.Record,
 // oracleDenials are the throttle texts that mean "not throttled".
 var oracleDenials = []string{
 	"", "-", "0", "f", "false", "n", "n/a", "nein", "nil", "no", "none", "not throttled", "null", "ok", "success", "succeeded",
-	"conditionalcheckfailedexception",
+	"[]",
 }
+
+// oracleOthers are parts of errors that are no throttling.
+var oracleOthers = regexp.MustCompile(`(?i)transactionconflict|conditionalcheckfailed|validationexception|validationerror|internalservererror`)
 
 // operations are DynamoDB's, in the order of sample.Op.
 var operations = []string{
@@ -413,6 +421,11 @@ func oracleUnits(r *sample.Record, fields map[string]json.RawMessage) sample.Rej
 			r.WCU *= 2
 		}
 		r.Estimated = fields["wcu"] == nil
+	}
+	if r.Conflicts > 0 && r.Conflicts == r.N*max(r.Attempts, 1) { // what they cost is unknown
+		r.RCU, r.WCU = 0, 0
+	} else if name == "TransactWriteItems" && r.Conflicts+r.ConditionsFailed > 0 && r.Conflicts+r.ConditionsFailed == r.N*max(r.Attempts, 1) { // it was prepared
+		r.WCU /= 2
 	}
 	if !reads && !writes && fields["rcu"] == nil && fields["wcu"] == nil {
 		return sample.RejectNoOp
@@ -607,6 +620,10 @@ func oracleLimits(r *sample.Record) sample.RejectReason {
 		{r.Calls != 0 && (r.Calls < 0.001 || r.Calls > float64(r.N)), sample.RejectBadCalls},
 		{r.Attempts > 1000 || r.Waited < 0 || r.Waited > 86_400_000, sample.RejectBadRetries},
 		{tooMuch(r.RCU) || tooMuch(r.WCU), sample.RejectBadUnits},
+		{r.Conflicts < 0 || r.ConditionsFailed < 0 || r.Conflicts+r.ConditionsFailed > r.N*max(r.Attempts, 1), sample.RejectBadLost},
+		{r.ConditionsFailed > 0 && slices.Contains([]string{"GetItem", "BatchGetItem", "Query", "Scan", "TransactGetItems"}, operations[r.Op]), sample.RejectBadLost},
+		{r.Conflicts > 0 && slices.Contains([]string{"GetItem", "BatchGetItem", "Query", "Scan"}, operations[r.Op]), sample.RejectBadLost},
+		{oracleOthers.MatchString(r.Throttle), sample.RejectBadThrottle},
 		{r.Throttle != "" && slices.Contains(oracleDenials, strings.ToLower(strings.TrimSpace(r.Throttle))), sample.RejectBadThrottle},
 	} {
 		if check.bad {

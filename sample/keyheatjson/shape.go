@@ -110,6 +110,7 @@ func placesOf(r *sample.Record) *[fieldCount + 1]place {
 		fieldPK: {text: &r.PK.Text}, fieldSK: {text: &r.SK.Text}, fieldRCU: {milli: &r.RCU}, fieldWCU: {milli: &r.WCU},
 		fieldBytes: {whole: &r.Bytes}, fieldThrottle: {text: &r.Throttle}, fieldRate: {float: &r.Rate}, fieldN: {whole: &r.N},
 		fieldCalls: {float: &r.Calls}, fieldAttempts: {whole: &r.Attempts}, fieldWaited: {float: &r.Waited},
+		fieldConflict: {whole: &r.Conflicts}, fieldConditionFailed: {whole: &r.ConditionsFailed},
 		fieldCall: {text: &r.Call}, fieldCaller: {text: &r.Caller}, fieldAccount: {text: &r.Account}, fieldRegion: {text: &r.Region},
 		fieldID: {text: &r.ID},
 	}

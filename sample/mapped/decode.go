@@ -215,6 +215,8 @@ func (d *Decoder) emit(line []byte, value func(rule int) json.RawMessage) {
 		case isAttribute(r.name):
 			attrs = append(appendText(append(attrs, ','), r.name[len(attribute):]), ':')
 			attrs = d.appendValue(attrs, r.kind, raw)
+		case r.kind == kindThrottle && lostField(raw) != "": // it is no throttle
+			dst = d.appendField(dst, lostField(raw), kindNumber, d.requests(value))
 		default:
 			hasTable = hasTable || r.name == "table"
 			dst = d.appendField(dst, r.name, r.kind, raw)
@@ -230,6 +232,36 @@ func (d *Decoder) emit(line []byte, value func(rule int) json.RawMessage) {
 	d.buf = append(dst, '}')
 	d.relay.line = line
 	d.inner.Decode(d.buf, 0, &d.relay)
+}
+
+// lostField returns the field that counts the attempts lost by a foreign error: conflict,
+// condition_failed, or "" for another error.
+func lostField(err json.RawMessage) string {
+	text, _ := textOf(err)
+	switch _, known := sample.ParseThrottle(text); {
+	case !known:
+	case sample.ParseLost(text) == sample.EndedInConflict:
+		return "conflict"
+	case sample.ParseLost(text) == sample.EndedByCondition:
+		return "condition_failed"
+	}
+	return ""
+}
+
+// requests returns the number of requests that a line stands for. All of them ended with the
+// line's error.
+func (d *Decoder) requests(value func(rule int) json.RawMessage) json.RawMessage {
+	i := slices.IndexFunc(d.rules, func(r rule) bool { return r.name == "n" })
+	switch {
+	case i < 0:
+	case d.rules[i].path == "":
+		return appendText(nil, d.rules[i].fixed)
+	default:
+		if n := value(i); n != nil {
+			return n
+		}
+	}
+	return json.RawMessage("1")
 }
 
 func (d *Decoder) appendField(dst []byte, name string, k kind, raw json.RawMessage) []byte {

@@ -85,6 +85,14 @@ func TestOtherPeoplesFieldsAreSamples(t *testing.T) {
 			[]string{"bad_row: 1763692032185,a", "bad_quote: 1763692032185,\"a,PutItem", "no_key: 1763692032185,,PutItem"}},
 		{"whether it was throttled, in words", "throttle=t", "", "ts,pk,op,bytes,t\n1763692032185,a,PutItem,900,no\n1763692032185,a,PutItem,900,-\n1763692032185,a,PutItem,900,\n1763692032185,a,PutItem,900,Yes\n1763692032185,a,PutItem,900,400\n",
 			[]string{sound, sound, sound, strings.Replace(sound, "}", `,"throttle":"Yes"}`, 1), "bad_throttle: 1763692032185,a,PutItem,900,400"}},
+		{"a conflict and a failed condition among the throttles", "throttle=t,n=count", "", "ts,pk,op,bytes,count,t\n1763692032185,a,PutItem,900,3,TransactionConflictException\n" +
+			"1763692032185,a,PutItem,900,,ConditionalCheckFailedException: The conditional request failed\n1763692032185,a,PutItem,900,1,ValidationException\n",
+			[]string{strings.Replace(sound, `"bytes":900}`, `"wcu":0,"bytes":900,"n":3,"conflict":3}`, 1), strings.Replace(sound, "}", `,"condition_failed":1}`, 1), "bad_throttle: 1763692032185,a,PutItem,900,1,ValidationException"}},
+		{"a cancelled transaction", "throttle=t,op=const:TransactWriteItems", "", "ts,pk,bytes,t\n1763692032185,a,900,\"Transaction cancelled, please refer cancellation reasons for specific reasons [TransactionConflict]\"\n" +
+			"1763692032185,a,900,\"Transaction cancelled, please refer cancellation reasons for specific reasons [None, TransactionConflict]\"\n",
+			[]string{`{"ts":1763692032185,"table":"orders","pk":"a","op":"TransactWriteItems","wcu":0,"bytes":900,"conflict":1}`, `bad_throttle: 1763692032185,a,900,"Transaction cancelled, please refer cancellation reasons for specific reasons [None, TransactionConflict]"`}},
+		{"conflicts in a column of their own", "conflict=lost", "", "ts,pk,op,bytes,n,lost\n1763692032185,a,PutItem,900,2,1\n1763692032185,a,PutItem,900,1,true\n1763692032185,a,PutItem,900,1,false\n1763692032185,a,PutItem,900,1,2\n",
+			[]string{strings.Replace(sound, "}", `,"n":2,"conflict":1}`, 1), strings.Replace(sound, `"bytes":900}`, `"wcu":0,"bytes":900,"conflict":1}`, 1), sound, "bad_lost: 1763692032185,a,PutItem,900,1,2"}},
 		{"a throttle as true or false", "throttle=t", "", strings.Replace(sound, "}", `,"t":false}`, 1) + "\n" + strings.Replace(sound, "}", `,"t":true}`, 1) + "\n" + strings.Replace(sound, "}", `,"t":null}`, 1), []string{sound, strings.Replace(sound, "}", `,"throttle":"true"}`, 1), sound}},
 		{"what cannot be", "n=count", "", `{"ts":"yesterday","pk":"a","op":"PutItem"}` + "\n" + `{"ts":1763692032185,"pk":"a","op":"mend"}` + "\n" + `{"ts":1763692032185,"pk":"a","op":"PutItem","wcu":"two"}` + "\n" + `{"ts":1763692032185,"pk":"a","op":"PutItem","count":""}`,
 			[]string{`bad_time: {"ts":"yesterday","pk":"a","op":"PutItem"}`, `bad_op: {"ts":1763692032185,"pk":"a","op":"mend"}`,
@@ -207,7 +215,7 @@ func TestAMappingSaysWhatIsWrongWithIt(t *testing.T) {
 func TestEveryFieldIsOneOfKeyheatJSON(t *testing.T) {
 	t.Parallel()
 	whole := `{"ts":1763692032185,"table":"orders","index":"by-date","pk":"a","sk":"b","op":"ExecuteStatement","rcu":3,"wcu":4,"bytes":900,"read":"strong",` +
-		`"throttle":"t","rate":0.5,"n":2,"calls":2,"attempts":3,"waited_ms":4,"failed":true,"call":"c","caller":"d","account":"e","region":"f","id":"g","attrs":{"h":"i"}}`
+		`"throttle":"t","rate":0.5,"n":2,"calls":2,"attempts":3,"waited_ms":4,"failed":true,"conflict":1,"condition_failed":2,"call":"c","caller":"d","account":"e","region":"f","id":"g","attrs":{"h":"i"}}`
 	var direct heard
 	keyheatjson.NewDecoder().Decode([]byte(whole), 0, &direct)
 	if got := decode(t, mapped.Mapping{}, whole); !slices.Equal(got, direct) {

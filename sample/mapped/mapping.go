@@ -152,6 +152,7 @@ const (
 	kindBool
 	kindAttrs
 	kindThrottle
+	kindCount
 )
 
 // kinds are the fields of Keyheat JSON.
@@ -159,7 +160,7 @@ var kinds = map[string]kind{
 	"ts": kindTime, "table": kindText, "index": kindText, "pk": kindKey, "sk": kindKey, "op": kindOp,
 	"rcu": kindNumber, "wcu": kindNumber, "bytes": kindNumber, "read": kindText, "throttle": kindThrottle,
 	"rate": kindNumber, "n": kindNumber, "calls": kindNumber, "attempts": kindNumber, "waited_ms": kindNumber,
-	"failed": kindBool, "call": kindText, "caller": kindText, "account": kindText, "region": kindText,
+	"failed": kindBool, "conflict": kindCount, "condition_failed": kindCount, "call": kindText, "caller": kindText, "account": kindText, "region": kindText,
 	"id": kindText, "attrs": kindAttrs,
 }
 

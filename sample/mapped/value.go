@@ -27,6 +27,14 @@ func (d *Decoder) appendValue(dst []byte, k kind, raw json.RawMessage) []byte {
 		if text == "true" || text == "false" {
 			return append(dst, text...)
 		}
+	case kindCount:
+		switch text = strings.TrimSpace(text); text {
+		case "true":
+			return append(dst, '1')
+		case "false", "":
+			return append(dst, '0')
+		}
+		return d.appendValue(dst, kindNumber, raw)
 	case kindThrottle:
 		if throttleReason, known := sample.ParseThrottle(text); known {
 			return appendText(dst, throttleReason)

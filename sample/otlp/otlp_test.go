@@ -50,6 +50,12 @@ func line(r *sample.Record) string {
 	if r.Read != sample.Eventual {
 		text += " " + r.Read.String()
 	}
+	if r.Conflicts > 0 {
+		text += fmt.Sprintf(" conflict %d", r.Conflicts)
+	}
+	if r.ConditionsFailed > 0 {
+		text += fmt.Sprintf(" condition %d", r.ConditionsFailed)
+	}
 	if r.Throttle != "" {
 		text += " throttled " + r.Throttle
 	}
@@ -74,7 +80,7 @@ func TestRecordedSDKs(t *testing.T) {
 			"PutItem eu-west-1/orders customer#7/order#1 wcu 1 estimated",
 			"GetItem eu-west-1/orders customer#7/order#1 rcu 1 estimated strong",
 			"UpdateItem eu-west-1/orders customer#7/order#1 wcu 1 estimated",
-			"PutItem eu-west-1/orders customer#7/order#1 wcu 1 estimated",
+			"PutItem eu-west-1/orders customer#7/order#1 wcu 1 estimated condition 1",
 			"Query eu-west-1/orders / rcu 0.5 estimated caller only",
 			"Scan eu-west-1/orders / rcu 0.5 estimated",
 			"BatchWriteItem eu-west-1/orders / wcu 1 estimated caller only",
@@ -84,7 +90,7 @@ func TestRecordedSDKs(t *testing.T) {
 			"PutItem eu-west-1/orders customer#7/order#1 wcu 2 estimated", // a total, which may include indexes
 			"GetItem eu-west-1/orders customer#7/order#1 rcu 1 strong",
 			"UpdateItem eu-west-1/orders customer#7/order#1 wcu 1 estimated",
-			"PutItem eu-west-1/orders customer#7/order#1 wcu 1 estimated",
+			"PutItem eu-west-1/orders customer#7/order#1 wcu 1 estimated condition 1",
 			"Query eu-west-1/orders / rcu 0.5 caller only",
 			"Scan eu-west-1/orders / rcu 0.5",
 			"BatchWriteItem eu-west-1/orders / wcu 1 estimated caller only",
@@ -99,7 +105,7 @@ func TestRecordedSDKs(t *testing.T) {
 			"PutItem orders customer#7/order#1 wcu 1 estimated",
 			"GetItem orders customer#7/order#1 rcu 1 strong",
 			"UpdateItem orders customer#7/order#1 wcu 1 estimated",
-			"PutItem orders customer#7/order#1 wcu 1 estimated",
+			"PutItem orders customer#7/order#1 wcu 1 estimated condition 1",
 			"Query orders / rcu 0.5 caller only",
 			"Scan orders / rcu 0.5",
 			"BatchWriteItem orders / wcu 1 estimated caller only",
@@ -109,7 +115,7 @@ func TestRecordedSDKs(t *testing.T) {
 			"PutItem eu-west-1/orders customer#7/order#1 wcu 2 estimated",
 			"GetItem eu-west-1/orders customer#7/order#1 rcu 1 strong",
 			"UpdateItem eu-west-1/orders customer#7/order#1 wcu 1 estimated",
-			"PutItem eu-west-1/orders customer#7/order#1 wcu 1 estimated",
+			"PutItem eu-west-1/orders customer#7/order#1 wcu 1 estimated condition 1",
 			"Query eu-west-1/orders / rcu 0.5 caller only",
 			"Scan eu-west-1/orders / rcu 0.5",
 			"BatchWriteItem eu-west-1/orders / wcu 1 estimated caller only",
@@ -254,10 +260,11 @@ func TestSpans(t *testing.T) {
 		{"a throttled request", failure("PutItem", "ThrottlingException: slow down"), "PutItem orders a/ wcu 1 estimated throttled ThrottlingException"},
 		{"DynamoDB's own reason", failure("PutItem", "ThrottlingException: TableWriteKeyRangeThroughputExceeded at arn:aws:dynamodb:eu-west-1:1:table/orders"), "PutItem orders a/ wcu 1 estimated throttled TableWriteKeyRangeThroughputExceeded"},
 		{"a message without an exception", failure("PutItem", "The level of configured provisioned throughput for the table was exceeded."), "PutItem orders a/ wcu 1 estimated throttled ThrottlingException"},
-		{"a failed condition", failure("PutItem", "ConditionalCheckFailedException: no"), "PutItem orders a/ wcu 1 estimated"},
+		{"a failed condition", failure("PutItem", "ConditionalCheckFailedException: no"), "PutItem orders a/ wcu 1 estimated condition 1"},
 		{"a cancelled transaction", failure("TransactWriteItems", "TransactionCanceledException: [ConditionalCheckFailed, None]"), "TransactWriteItems orders a/ wcu 1 estimated"},
 		{"a transaction in conflict with another", failure("TransactWriteItems", "TransactionCanceledException: [TransactionConflict, None]"), "failed_span"},
-		{"a write in conflict with a transaction", failure("PutItem", "TransactionConflictException: Transaction is ongoing for the item"), "failed_span"},
+		{"a write in conflict with a transaction", failure("PutItem", "TransactionConflictException: Transaction is ongoing for the item"), "PutItem orders a/ estimated conflict 1"},
+		{"a transaction of one item, in conflict", failure("TransactWriteItems", "TransactionCanceledException: [TransactionConflict]"), "TransactWriteItems orders a/ estimated conflict 1"},
 		{"a transaction with a throttled item", failure("TransactWriteItems", "TransactionCanceledException: [ThrottlingError, None]"), "TransactWriteItems orders a/ wcu 2 estimated throttled ThrottlingError"},
 		{"a timeout", failure("PutItem", "yes, it took too long"), "failed_span"},
 		{"a status of HTTP", put(&commonpb.KeyValue{Key: "http.response.status_code", Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_IntValue{IntValue: 500}}}), "failed_span"},

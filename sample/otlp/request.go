@@ -3,6 +3,7 @@ package otlp
 import (
 	"cmp"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -185,15 +186,15 @@ func (d *Decoder) record(q *request, table string, only bool) (sample.Record, sa
 		r.Call = q.trace
 	}
 	if q.failed {
-		if r.Throttle = throttleText(q.errors); r.Throttle == "" && !costsAnyway(q.errors) {
+		if r.Throttle = throttleText(q.errors); r.Throttle == "" && q.lostBy() == "" {
 			return r, RejectFailed
 		}
 	}
 	if !q.charge(&r, only) {
 		return r, sample.RejectNoOp
 	}
-	if q.failed && r.Throttle == "" && r.Op == sample.TransactWriteItems {
-		r.WCU /= 2 // it was prepared, and never committed
+	if q.failed && r.Throttle == "" {
+		r.End(q.lostBy())
 	}
 	return r, check(&r)
 }
@@ -208,10 +209,36 @@ func check(r *sample.Record) sample.RejectReason {
 	return keyed.Check()
 }
 
-// costsAnyway reports whether a failed request consumed units, as a failed condition does: as
-// many as a success, and in a transaction half of them.
-func costsAnyway(errors []string) bool {
-	return strings.Contains(strings.Join(errors, " "), "ConditionalCheckFailed")
+// lostBy returns the code of the conflict or the failed condition that ended a request's item, or
+// "" for an error of unknown cost. A span has one key: different reasons of several items do not
+// tell which is its own. It was prepared and not committed, if all were.
+func (q *request) lostBy() string {
+	for _, text := range q.errors {
+		codes := sample.ParseCancellation(text)
+		if codes == nil {
+			continue
+		}
+		if code := codeOf(text); code != "" || slices.ContainsFunc(codes, func(code string) bool { return code != "None" && codeOf(code) != "ConditionalCheckFailed" }) {
+			return code
+		}
+		return "None"
+	}
+	for _, text := range q.errors {
+		if code := codeOf(text); code != "" {
+			return code
+		}
+	}
+	return ""
+}
+
+func codeOf(text string) string {
+	switch sample.ParseLost(text) {
+	case sample.EndedInConflict:
+		return "TransactionConflict"
+	case sample.EndedByCondition:
+		return "ConditionalCheckFailed"
+	}
+	return ""
 }
 
 // shortestThrottle is the length of the shortest name of a throttle, "Throttling". Shorter words

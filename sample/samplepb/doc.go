@@ -30,21 +30,23 @@ const (
 	keyBinary = 3
 	keyParts  = 4
 
-	sampleKind     = 1
-	samplePK       = 2
-	sampleSK       = 3
-	sampleTime     = 4
-	sampleRCU      = 5
-	sampleWCU      = 6
-	sampleBytes    = 7
-	sampleN        = 8
-	sampleCalls    = 9
-	sampleAttempts = 10
-	sampleWaited   = 11
-	sampleFailed   = 12
-	sampleCall     = 13
-	sampleID       = 14
-	sampleAttrs    = 15
+	sampleKind            = 1
+	samplePK              = 2
+	sampleSK              = 3
+	sampleTime            = 4
+	sampleRCU             = 5
+	sampleWCU             = 6
+	sampleBytes           = 7
+	sampleN               = 8
+	sampleCalls           = 9
+	sampleAttempts        = 10
+	sampleWaited          = 11
+	sampleFailed          = 12
+	sampleCall            = 13
+	sampleID              = 14
+	sampleAttrs           = 15
+	sampleConflict        = 16
+	sampleConditionFailed = 17
 
 	entryKey   = 1
 	entryValue = 2
@@ -57,7 +59,7 @@ var (
 	kindTypes   = typesOf(numbers{kindTable, kindIndex, kindAccount, kindRegion, kindCaller, kindThrottle}, numbers{kindOp, kindRead}, numbers{kindRate})
 	keyTypes    = typesOf(numbers{keyString, keyNumber, keyBinary, keyParts}, nil, nil)
 	sampleTypes = typesOf(numbers{sampleCall, sampleID, sampleAttrs},
-		numbers{sampleKind, samplePK, sampleSK, sampleTime, sampleRCU, sampleWCU, sampleBytes, sampleN, sampleAttempts, sampleFailed}, numbers{sampleCalls, sampleWaited})
+		numbers{sampleKind, samplePK, sampleSK, sampleTime, sampleRCU, sampleWCU, sampleBytes, sampleN, sampleAttempts, sampleFailed, sampleConflict, sampleConditionFailed}, numbers{sampleCalls, sampleWaited})
 	entryTypes = typesOf(numbers{entryKey, entryValue}, nil, nil)
 )
 

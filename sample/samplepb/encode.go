@@ -143,6 +143,8 @@ func appendSample(b []byte, r *sample.Record, kind, pk, sk uint64, base int64) [
 	if r.Failed {
 		b = appendVarint(b, sampleFailed, 1)
 	}
+	b = appendVarint(b, sampleConflict, uint64(r.Conflicts))
+	b = appendVarint(b, sampleConditionFailed, uint64(r.ConditionsFailed))
 	b = appendText(b, sampleCall, r.Call)
 	b = appendText(b, sampleID, r.ID)
 	for _, name := range slices.Sorted(maps.Keys(r.Attrs)) {

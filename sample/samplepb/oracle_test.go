@@ -196,6 +196,7 @@ func (o *oracle) sample(raw []byte, at int64) (r sample.Record, ok bool) {
 	}
 	r.Calls, r.Attempts = last[float64](m, 9), int64(last[uint64](m, 10))
 	r.Waited, r.Failed = last[float64](m, 11), last[uint64](m, 12) != 0
+	r.Conflicts, r.ConditionsFailed = int64(last[uint64](m, 16)), int64(last[uint64](m, 17))
 	if r.TimeFromMessage && at <= 0 || !texts(m, map[protowire.Number]*string{13: &r.Call, 14: &r.ID}) {
 		return r, false
 	}

@@ -40,6 +40,7 @@ func (d *Decoder) read(raw []byte) (*sample.Record, sample.RejectReason) {
 	r.PK, r.SK = pk.key, sk.key
 	r.RCU, r.WCU, r.Estimated, r.Bytes, r.N = given.RCU, given.WCU, false, given.Bytes, cmp.Or(given.N, 1)
 	r.Calls, r.Attempts, r.Waited, r.Failed = given.Calls, given.Attempts, given.Waited, given.Failed
+	r.Conflicts, r.ConditionsFailed = given.Conflicts, given.ConditionsFailed
 	r.Call, r.ID, r.Attrs = given.Call, given.ID, given.Attrs
 	switch reason := cmp.Or(k.reason, pk.reason, sk.reason); {
 	case reason != "":
@@ -127,6 +128,10 @@ func (d *Decoder) fields(raw []byte, p *plain) bool {
 			r.Waited = math.Float64frombits(v)
 		case sampleFailed:
 			r.Failed = v != 0
+		case sampleConflict:
+			r.Conflicts = int64(v)
+		case sampleConditionFailed:
+			r.ConditionsFailed = int64(v)
 		case sampleCall:
 			r.Call = p.text(fields.value)
 		case sampleID:

@@ -101,6 +101,9 @@ func drawRecord(t *rapid.T, fromMessage bool) sample.Record {
 	if rapid.Bool().Draw(t, "retried") {
 		r.Attempts, r.Waited, r.Failed = rapid.Int64Range(1, 9).Draw(t, "attempts"), rapid.SampledFrom([]float64{0, 412.5}).Draw(t, "waited"), rapid.Bool().Draw(t, "failed")
 	}
+	if rapid.Bool().Draw(t, "lost") {
+		r.Conflicts, r.ConditionsFailed = rapid.SampledFrom([]int64{0, 1, 2, 25}).Draw(t, "conflicts"), rapid.SampledFrom([]int64{0, 0, 1}).Draw(t, "conditions")
+	}
 	if rapid.Bool().Draw(t, "attributes") {
 		r.Attrs = map[string]string{"tenant": text("tenant"), text("name"): "x"}
 	}

@@ -16,7 +16,7 @@ func CutBatch(records []sample.Record, mostRecords, mostBytes int) (batch, rest 
 
 // sizeBound returns the most bytes of a record in a batch.
 func sizeBound(r *sample.Record) int {
-	const fields = 150 // all fields but texts, and the tags and lengths of texts
+	const fields = 175 // all fields but texts, and the tags and lengths of texts
 	size := fields + len(r.Table) + len(r.Index) + len(r.PK.Text) + len(r.SK.Text) + len(r.Throttle) +
 		len(r.Call) + len(r.Caller) + len(r.Account) + len(r.Region) + len(r.ID)
 	for name, value := range r.Attrs {

@@ -7,7 +7,7 @@ import (
 )
 
 // types are the wire types of a message's fields, by number.
-type types [sampleAttrs + 1]protowire.Type
+type types [sampleConditionFailed + 1]protowire.Type
 
 // none is the type of an unused number.
 const none protowire.Type = -1

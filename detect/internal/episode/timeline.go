@@ -25,6 +25,11 @@ func (t Timeline) completeSeconds(from, to int64) int64 {
 	return max(0, n)
 }
 
+// IsQuietSince reports whether enough complete seconds have passed since one to resolve a finding.
+func (t Timeline) IsQuietSince(second int64) bool {
+	return t.completeSeconds(second, t.Settled) >= detect.ResolveSeconds
+}
+
 // wasSeen reports whether a second was completely seen, as far as known.
 func (t Timeline) wasSeen(second int64) bool {
 	return !slices.ContainsFunc(t.incomplete, func(s detect.Span) bool { return s.From <= second && second <= s.To })

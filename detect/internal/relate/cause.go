@@ -2,6 +2,7 @@ package relate
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/casebook"
@@ -24,6 +25,11 @@ func Assign(found []detect.Finding, policy func(detect.Target) detect.Policy) {
 		switch f := &found[i]; {
 		case isPressed(f):
 			f.Incident = pressingIncident(found, f)
+		case f.Contention != nil: // of the key, whatever makes the table hot
+			f.BelongTo(casebook.HotKey, f.KeyType+":"+string(f.Key))
+			if i := slices.IndexFunc(found, func(hot detect.Finding) bool { return hot.Subject.OfKey() && hot.KeyRef == f.KeyRef }); i >= 0 {
+				f.Incident = found[i].Incident
+			}
 		case isShortOfIndex(f):
 			if index := shortIndex(found, f); index != nil {
 				f.Incident = index.Incident

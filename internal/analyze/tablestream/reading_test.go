@@ -19,9 +19,17 @@ import (
 	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
+	"github.com/keyheat/keyheat/sketch"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain makes zstd's channels outside of any bubble of virtual time.
+func TestMain(m *testing.M) {
+	d := sketch.NewDelta(sketch.Config{})
+	if _, err := d.MarshalBinary(); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // scenario is a DynamoDB with a table and its stream, on a bubble's time.
 type scenario struct {

@@ -21,7 +21,8 @@ func Place(t detect.Target) string {
 
 // Load writes the load of a finding in its highest second, and its share of a partition's
 // limit: the least if samples show only the mean. Key shards have their load together, and
-// the share of the fullest one. ofLimit is empty for a table or index as a whole.
+// the share of the fullest one. ofLimit is empty for a table or index as a whole, and for a contended
+// item.
 func Load(f *detect.Finding) (load, ofLimit string) {
 	figure, unit, limit := f.Peak.WCU, " WCU", detect.PartitionWrite
 	if f.InReads() {
@@ -29,6 +30,8 @@ func Load(f *detect.Finding) (load, ofLimit string) {
 	}
 	load, ofLimit = Significant(figure.Value)+unit, fmt.Sprintf("%.0f%%", math.Round(100*f.Utilization))
 	switch {
+	case f.Contention != nil: // no limit refuses its attempts
+		return Significant(f.Contention.Lost.Value) + " lost attempts", ""
 	case f.Subject.OfTable():
 		return load, ""
 	case f.Sharding != nil && !f.Subject.OfKey():

@@ -18,7 +18,7 @@ func OfSample() []sample.RejectReason {
 		sample.RejectNoTime, sample.RejectBadTime, sample.RejectNoTable, sample.RejectBadTable, sample.RejectBadOp,
 		sample.RejectNoKey, sample.RejectBadKey, sample.RejectKeyTooLong, sample.RejectBadBytes, sample.RejectTooLarge,
 		sample.RejectBadRead, sample.RejectNoOp, sample.RejectBadUnits, sample.RejectBadRate, sample.RejectBadN,
-		sample.RejectBadCalls, sample.RejectBadRetries, sample.RejectBadThrottle, sample.RejectBadText, sample.RejectBadAttrs,
+		sample.RejectBadCalls, sample.RejectBadRetries, sample.RejectBadLost, sample.RejectBadThrottle, sample.RejectBadText, sample.RejectBadAttrs,
 	}
 }
 

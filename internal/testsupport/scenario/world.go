@@ -48,6 +48,11 @@ type WorldLoad struct {
 	Retries, Batch   int
 	Attempts, Wait   float64
 	Zipf, Wave       float64
+	// Conflict and Condition are the parts of attempts that end in a conflict of transactions, and
+	// whose condition does not hold. Tries is how often a call is sent before it gives up; without
+	// it each attempt is a call of its own, and nothing tells of the others.
+	Conflict, Condition float64
+	Tries               int
 	// Flush is the number of seconds between two writes of gathered requests, all with
 	// the time of the write. Whole cuts times to seconds.
 	Flush int
@@ -280,7 +285,40 @@ func (s *sender) record(at, key int, millis int64, refused float64) sample.Recor
 		r.Throttle = l.Reason
 	}
 	s.send(&r)
+	s.lose(&r)
 	return r
+}
+
+// lose sets the attempts of a request that others took, if the load is contended. Where the last
+// one was, the request has no effect.
+func (s *sender) lose(r *sample.Record) {
+	l := s.load
+	if l.Conflict+l.Condition == 0 || r.Throttle != "" {
+		return
+	}
+	tries := int64(max(l.Tries, 1))
+	for r.Attempts = 1; ; r.Attempts++ {
+		switch chance := s.random.Float64(); {
+		case chance < l.Conflict:
+			r.Conflicts++
+		case chance < l.Conflict+l.Condition:
+			r.ConditionsFailed++
+		default:
+			tries = 0 // it took effect
+		}
+		if r.Attempts >= tries {
+			break
+		}
+	}
+	if r.Lost() == r.Attempts {
+		r.Edit, r.Failed = nil, tries > 1
+		if r.RCU, r.WCU = 0, 0; r.ConditionsFailed > 0 {
+			r.WCU = Milli(s.unit)
+		}
+	}
+	if l.Tries == 0 {
+		r.Attempts, r.Failed = 0, false
+	}
 }
 
 // send sets the attempts of a request, if the load's producers report them.
@@ -302,7 +340,7 @@ func (s *sender) send(r *sample.Record) {
 // retry returns the record of a request's throttled attempts before its last. The SDK's
 // middleware writes it beside the request.
 func (s *sender) retry(r *sample.Record) []sample.Record {
-	if r.Attempts < 2 {
+	if r.Attempts < 2 || s.load.Tries > 0 { // those were not throttled
 		return nil
 	}
 	before := *r

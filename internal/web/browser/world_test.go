@@ -12,8 +12,8 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/detect/casebook"
-	"github.com/keyheat/keyheat/detect/keydesign"
 	"github.com/keyheat/keyheat/detect/partition"
+	"github.com/keyheat/keyheat/internal/judge/fold"
 	"github.com/keyheat/keyheat/internal/web"
 	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
@@ -40,10 +40,10 @@ type world struct {
 	store   *store.Store
 	address string
 
-	board  *board.Board
-	census *keydesign.Census
-	lease  store.Lease
-	start  time.Time
+	board *board.Board
+	views *fold.Views
+	lease store.Lease
+	start time.Time
 	// second is how many seconds were told, and parts the roll-ups of 10 seconds so far.
 	second int
 	rolled map[sample.Target]map[int64]*rollup.Rollup
@@ -57,7 +57,7 @@ func newWorld(t *testing.T, hot int) *world {
 	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	w := &world{
-		store: s, board: board.New(board.Options{}), census: keydesign.NewCensus(), start: time.Now().Add(-90 * time.Second).Truncate(time.Second),
+		store: s, board: board.New(board.Options{}), views: fold.NewViewsOfAll(func(detect.Target) detect.Policy { return detect.DefaultPolicy() }), start: time.Now().Add(-90 * time.Second).Truncate(time.Second),
 		rolled: make(map[sample.Target]map[int64]*rollup.Rollup), known: make(map[string]string),
 	}
 	var ok bool
@@ -126,7 +126,7 @@ func (w *world) tell(t *testing.T, seconds, hot int) {
 	for i := range d.Windows {
 		win := &d.Windows[i]
 		w.board.Observe(win)
-		w.census.Observe(win)
+		w.views.Observe(fold.Instant{Target: win.Target, Second: win.Second}, &fold.OpenWindow{Window: *win}, time.Unix(win.Second+1, 0))
 		body, err := win.MarshalBinary()
 		must(t, err)
 		j.Windows = append(j.Windows, store.Window{
@@ -202,8 +202,8 @@ func (w *world) attend(t *testing.T) {
 // judge writes what the board says.
 func (w *world) judge(t *testing.T, j *store.Judgement) {
 	t.Helper()
-	for _, table := range w.board.Tables() {
-		table.View = w.census.View(table.Target, detect.DefaultPolicy())
+	for _, table := range w.views.Tables() {
+		table.RefusedKeys, table.Walk, table.Provable = w.board.RefusedKeys(table.Target), w.board.Walk(table.Target), w.board.Provable(table.Target)
 		document, err := json.Marshal(table)
 		must(t, err)
 		j.Views = append(j.Views, store.TargetDocument{Target: table.Target, Document: document})

@@ -192,10 +192,4 @@ func TableName(name *string) string {
 
 // IsThrottle reports whether an error code of an item, statement or cancelled transaction means
 // throttling.
-func IsThrottle(code string) bool {
-	switch strings.TrimSuffix(code, "Exception") {
-	case "ThrottlingError", "Throttling", "ProvisionedThroughputExceeded", "RequestLimitExceeded":
-		return true
-	}
-	return false
-}
+func IsThrottle(code string) bool { return sample.ParseEnding(code) == sample.EndedThrottled }

@@ -129,10 +129,14 @@ func (v *Reader) failedStatements(responses []types.BatchStatementResponse) {
 		t := v.Accesses[i]
 		if i < len(responses) && responses[i].Error != nil {
 			code := string(responses[i].Error.Code)
-			switch {
-			case IsThrottle(code):
+			switch sample.ParseEnding(code) {
+			case sample.EndedThrottled:
 				t.Throttle = code
-			case code != string(types.BatchStatementErrorCodeEnumConditionalCheckFailed):
+			case sample.EndedInConflict:
+				t.Conflicts, t.Lost, t.Units = 1, true, 0
+			case sample.EndedByCondition:
+				t.ConditionsFailed, t.Lost = 1, true
+			default:
 				v.Failed++
 				continue
 			}

@@ -19,6 +19,10 @@ type Access struct {
 	// an estimate, until charge sets them
 	Units    sample.Milli
 	Throttle string
+	// Conflicts and ConditionsFailed count the attempts that other requests took. Lost means
+	// that the last one was one of these.
+	Conflicts, ConditionsFailed int64
+	Lost                        bool
 }
 
 // Estimate prices the access by its known bytes.
