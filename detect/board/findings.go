@@ -349,7 +349,7 @@ func (b *Board) contentionFindings() (all []detect.Finding) {
 		time := b.timeline
 		time.Settled -= b.late[e.Target]
 		switch {
-		case !b.options.OneEpisode && time.IsQuietSince(e.Last):
+		case time.IsQuietSince(e.Last):
 			f.State = detect.Resolved
 		case f.Severity != detect.Info:
 			f.State = detect.Firing

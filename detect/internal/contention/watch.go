@@ -50,7 +50,7 @@ type Episode struct {
 	First, Last, Through, Seconds int64
 	// Severity is the worst of the episode; empty for none.
 	Severity detect.Severity
-	// Figures are of the newest minute of contention or, in a file, of the worst.
+	// Figures are of the newest minute of contention.
 	Figures detect.Contention
 	Sampled bool
 	// Rate is the sampling rate, 0 if there are several.
@@ -159,7 +159,5 @@ func (k *key) judge(newest int64, keep bool) {
 	}
 	k.Last, k.Sampled, k.Rate = m.last, m.rate > 0, m.rate
 	k.Severity = detect.WorstSeverity(k.Severity, severity)
-	if figures := m.figures(); !keep || figures.Lost.Value > k.Figures.Lost.Value {
-		k.Figures = figures
-	}
+	k.Figures = m.figures()
 }
