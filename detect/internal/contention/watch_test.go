@@ -100,7 +100,7 @@ func TestItEnds(t *testing.T) {
 	w := contention.Watch{}
 	phase := func(from, to int64, c traffic) {
 		for at := from; at < to; at++ {
-			w.Observe(c.window(start+at, 1), false)
+			w.Observe(c.window(start+at, 1))
 		}
 	}
 	phase(0, 60, traffic{attempts: 20, conflicts: 10})
