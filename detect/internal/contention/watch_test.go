@@ -123,7 +123,7 @@ func TestOpenAttempts(t *testing.T) {
 	for at := range int64(60) {
 		s := traffic{attempts: 10, conflicts: 5}.window(start+at, 1)
 		s.Keys[0].Evidence.Contention.Items[0].Before = 90
-		w.Observe(s, false)
+		w.Observe(s)
 	}
 	if len(w.Episodes()) > 0 {
 		t.Errorf("%+v", w.Episodes()[0])
