@@ -25,7 +25,11 @@ import (
 // TestMain makes zstd's channels outside of any bubble of virtual time.
 func TestMain(m *testing.M) {
 	d := sketch.NewDelta(sketch.Config{})
-	if _, err := d.MarshalBinary(); err != nil {
+	body, err := d.MarshalBinary()
+	if err == nil {
+		err = d.UnmarshalBinary(body)
+	}
+	if err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)

@@ -126,8 +126,9 @@ func analyzed(ctx context.Context, t *testing.T, fake *streamstest.Fake, last ti
 	return &r
 }
 
-// compare compares a verdict with the written load: the totals, and every hot key with its
-// highest second and its number of seconds over the limit.
+// compare compares a verdict with the written load: the totals, and every hot key with the
+// highest second and the number of seconds over the limit of its last hot hour. A key that cools
+// has a finding for each time, and the newest is told.
 func compare(t *testing.T, r *analyze.Result, table *streamstest.Table, since, until time.Time) {
 	t.Helper()
 	perSecond, total := load(table, since, until)
@@ -143,11 +144,15 @@ func compare(t *testing.T, r *analyze.Result, table *streamstest.Table, since, u
 	hot := map[string][2]float64{} // the highest second, and how many are over the limit
 	for id, seconds := range perSecond {
 		var most, over float64
-		for _, units := range seconds {
-			most = max(most, units)
-			if units > 1000 {
-				over++
+		last := int64(0)
+		for _, second := range slices.Sorted(maps.Keys(seconds)) {
+			if seconds[second] <= 1000 {
+				continue
 			}
+			if second-last > detect.Horizon {
+				most, over = 0, 0
+			}
+			most, over, last = max(most, seconds[second]), over+1, second
 		}
 		if over > 0 {
 			hot[id] = [2]float64{most, over}
