@@ -110,13 +110,6 @@ func (w *writer) key(k *KeyLoad, before uint64) {
 	w.retries(k.Retries)
 }
 
-func flag(set bool) uint64 {
-	if set {
-		return 1
-	}
-	return 0
-}
-
 func (w *writer) writeSpread(s Spread) {
 	w.writeFixed(math.Float64bits(s.Variance))
 	w.writeFixed(math.Float64bits(s.Largest))

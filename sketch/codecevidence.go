@@ -6,6 +6,7 @@ import (
 
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch/internal/arrival"
+	"github.com/keyheat/keyheat/sketch/internal/gather"
 )
 
 // The smallest encoded sizes of parts, in bytes, as in codec.go.
@@ -68,7 +69,7 @@ func (w *writer) contention(c *Contention) {
 		w.writeFixed(item.Hash)
 		w.text(item.Text)
 		w.natural(item.Before)
-		for _, n := range item.amounts() {
+		for _, n := range amounts(item) {
 			w.natural(*n)
 		}
 		w.amount(item.Units)
@@ -79,8 +80,8 @@ func (w *writer) contention(c *Contention) {
 	}
 }
 
-// amounts are the item's attempts and calls, in the order of the binary form.
-func (c *Contended) amounts() [8]*int64 {
+// amounts are an item's attempts and calls, in the order of the binary form.
+func amounts(c *Contended) [8]*int64 {
 	return [...]*int64{&c.Attempts, &c.Calls, &c.Conflicts, &c.Conditions, &c.Retried, &c.Failed, &c.Updates, &c.Transactions}
 }
 
@@ -182,7 +183,7 @@ func (r *reader) contention() *Contention {
 	c := &Contention{Missing: r.uint(), Others: r.natural()}
 	for n := r.length(contendedLeast); n > 0 && r.ok(); n-- {
 		item := Contended{Hash: r.readFixed(), Text: r.text(), Before: r.natural()}
-		for _, amount := range item.amounts() {
+		for _, amount := range amounts(&item) {
 			*amount = r.natural()
 		}
 		item.Units = sample.Milli(r.natural())
@@ -244,7 +245,7 @@ func (r *reader) readSent() sample.Sent {
 func (r *reader) distinct() (d Distinct) {
 	copy(d[:], r.take(len(d)))
 	for _, rank := range d {
-		if rank > 64-distinctBits+1 {
+		if rank > 64-gather.DistinctBits+1 {
 			r.fail()
 		}
 	}

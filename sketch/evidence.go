@@ -2,8 +2,6 @@ package sketch
 
 import (
 	"cmp"
-	"math"
-	"math/bits"
 	"slices"
 
 	"github.com/keyheat/keyheat/sample"
@@ -72,74 +70,17 @@ type OpLoad struct {
 }
 
 // Top lists the largest texts of many, by weight in thousandths: 3·write + read.
-type Top struct {
-	// Entries are ordered by Hash.
-	Entries []Entry
-	// Missing is the most weight that any text, listed or not, has beyond its Weight.
-	Missing uint64
-}
+type Top = gather.Top
 
 // Entry is one text of a Top.
-type Entry struct {
-	// Hash identifies Text. Of a long text only the beginning is kept.
-	Hash uint64
-	Text string
-	// Weight is a lower bound.
-	Weight uint64
-}
+type Entry = gather.Entry
 
-// Largest returns the entry with the largest weight, or false without entries.
-func (t Top) Largest() (most Entry, ok bool) {
-	for _, e := range t.Entries {
-		if !ok || e.Weight > most.Weight || e.Weight == most.Weight && e.Text < most.Text {
-			most, ok = e, true
-		}
-	}
-	return most, ok
-}
+// Contention describes the items of one key whose requests take attempts from each other, in one
+// second.
+type Contention = gather.Contention
 
-// plus returns the union. It drops nothing, so the order does not matter.
-func (t Top) plus(o Top) Top {
-	sum := Top{Missing: t.Missing + o.Missing}
-	if len(t.Entries)+len(o.Entries) > 0 {
-		sum.Entries = make([]Entry, 0, len(t.Entries)+len(o.Entries))
-	}
-	a, b := t.Entries, o.Entries
-	for len(a) > 0 || len(b) > 0 {
-		switch {
-		case len(b) == 0 || len(a) > 0 && a[0].Hash < b[0].Hash:
-			sum.Entries, a = append(sum.Entries, a[0]), a[1:]
-		case len(a) == 0 || b[0].Hash < a[0].Hash:
-			sum.Entries, b = append(sum.Entries, b[0]), b[1:]
-		default:
-			e := a[0]
-			e.Weight += b[0].Weight
-			sum.Entries, a, b = append(sum.Entries, e), a[1:], b[1:]
-		}
-	}
-	return sum
-}
-
-// callersSummed is the most callers that a sum of many seconds keeps.
-const callersSummed = 64
-
-// Plus returns the sum of two Tops over time, of at most 64 texts.
-func (t Top) Plus(o Top) Top { return t.plus(o).cut(callersSummed) }
-
-// cut keeps the n largest. Missing rises by the largest weight that it drops.
-func (t Top) cut(n int) Top {
-	if len(t.Entries) <= n {
-		return t
-	}
-	kept := slices.Clone(t.Entries)
-	slices.SortFunc(kept, func(a, b Entry) int {
-		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Hash, b.Hash))
-	})
-	missing := t.Missing + kept[n].Weight
-	kept = slices.Clip(kept[:n])
-	slices.SortFunc(kept, func(a, b Entry) int { return cmp.Compare(a.Hash, b.Hash) })
-	return Top{Entries: kept, Missing: missing}
-}
+// Contended is one item that lost attempts in the second, or shortly before.
+type Contended = gather.Contended
 
 // Plus adds another part's evidence of the same key. It changes neither; either may be nil.
 func (e *Evidence) Plus(o *Evidence) *Evidence {
@@ -151,11 +92,11 @@ func (e *Evidence) Plus(o *Evidence) *Evidence {
 	}
 	sum := &Evidence{
 		Seen: e.Seen + o.Seen, Load: e.Load.Plus(o.Load), Arrivals: e.Arrivals.Plus(o.Arrivals), Records: e.Records + o.Records, Ops: addOps(e.Ops, o.Ops),
-		Strong: e.Strong + o.Strong, Sorted: e.Sorted + o.Sorted, SortKeys: e.SortKeys.plus(&o.SortKeys),
+		Strong: e.Strong + o.Strong, Sorted: e.Sorted + o.Sorted, SortKeys: e.SortKeys.Union(&o.SortKeys),
 		Places: gather.UnionPlaces(e.Places, o.Places, gather.PlacesMerged),
 		Rises:  e.Rises + o.Rises, Falls: e.Falls + o.Falls,
-		Items: e.Items.plus(o.Items), Callers: e.Callers.plus(o.Callers), Attributes: e.Attributes.plus(o.Attributes),
-		RefusedCallers: e.RefusedCallers.plus(o.RefusedCallers), Contention: e.Contention.plus(o.Contention),
+		Items: e.Items.Union(o.Items), Callers: e.Callers.Union(o.Callers), Attributes: e.Attributes.Union(o.Attributes),
+		RefusedCallers: e.RefusedCallers.Union(o.RefusedCallers), Contention: e.Contention.Plus(o.Contention),
 		Sized: e.Sized + o.Sized, Bytes: e.Bytes + o.Bytes, Edited: e.Edited + o.Edited,
 		ItemBytes: e.ItemBytes + o.ItemBytes, ChangedBytes: e.ChangedBytes + o.ChangedBytes, GrownBytes: e.GrownBytes + o.GrownBytes,
 	}
@@ -171,9 +112,9 @@ func (e *Evidence) Cut() *Evidence {
 		return e
 	}
 	c := *e
-	c.Items, c.Callers, c.Attributes = e.Items.cut(itemsKept), e.Callers.cut(callersKept), e.Attributes.cut(attributesKept)
-	c.RefusedCallers, c.Arrivals = e.RefusedCallers.cut(callersKept), e.Arrivals.Settle()
-	c.Contention = e.Contention.cut()
+	c.Items, c.Callers, c.Attributes = e.Items.Cut(itemsKept), e.Callers.Cut(callersKept), e.Attributes.Cut(attributesKept)
+	c.RefusedCallers, c.Arrivals = e.RefusedCallers.Cut(callersKept), e.Arrivals.Settle()
+	c.Contention = e.Contention.Cut()
 	return &c
 }
 
@@ -196,42 +137,5 @@ func addOps(a, b []OpLoad) []OpLoad {
 // and exact if no place was dropped.
 type Place = gather.Place
 
-// A Distinct has 256 registers, for a standard error of 6.5%.
-const (
-	distinctBits      = 8
-	distinctRegisters = 1 << distinctBits
-)
-
 // Distinct is a small HyperLogLog (Flajolet and others, 2007).
-type Distinct [distinctRegisters]uint8
-
-func (d *Distinct) add(hash uint64) {
-	register := hash >> (64 - distinctBits)
-	rank := uint8(bits.LeadingZeros64(hash<<distinctBits|1<<(distinctBits-1)) + 1)
-	d[register] = max(d[register], rank)
-}
-
-func (d Distinct) plus(o *Distinct) Distinct {
-	for i := range d {
-		d[i] = max(d[i], o[i])
-	}
-	return d
-}
-
-// Estimate returns the approximate number of distinct hashes, with a standard deviation of
-// 6.5%. Up to some fifty it is nearly exact.
-func (d *Distinct) Estimate() float64 {
-	const alpha = 0.7213 / (1 + 1.079/distinctRegisters)
-	sum, empty := 0.0, 0
-	for _, rank := range d {
-		sum += math.Ldexp(1, -int(rank))
-		if rank == 0 {
-			empty++
-		}
-	}
-	raw := alpha * distinctRegisters * distinctRegisters / sum
-	if raw <= 2.5*distinctRegisters && empty > 0 {
-		return distinctRegisters * math.Log(distinctRegisters/float64(empty))
-	}
-	return raw
-}
+type Distinct = gather.Distinct

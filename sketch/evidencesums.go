@@ -2,9 +2,7 @@ package sketch
 
 import (
 	"bytes"
-	"cmp"
 	"math"
-	"slices"
 
 	"github.com/zeebo/xxh3"
 
@@ -27,6 +25,9 @@ const (
 	// refusedKeys is the most keys of a second with evidence because of a throttled request,
 	// before they are warm. The other places stay for warm keys.
 	refusedKeys = 32
+	// contendedKeys is the most keys of a second with evidence because of a lost attempt, before
+	// they are warm.
+	contendedKeys = 32
 	// mostEdits bounds the requests whose growth one record stands for: the ones that were
 	// folded into it, and the ones that were not sampled. No key takes as many in a second.
 	mostEdits = 1e6
@@ -38,11 +39,11 @@ const (
 type evidenceSums struct {
 	Evidence
 	ops        [sample.ExecuteTransaction + 1]OpLoad
-	items      texts
-	callers    texts
-	attributes texts
-	refused    texts // callers of throttled requests
-	contention contentionSums
+	items      gather.Texts
+	callers    gather.Texts
+	attributes gather.Texts
+	refused    gather.Texts // callers of throttled requests
+	contention gather.ContentionSums
 	places     gather.PlaceSample
 	times      arrival.Bins
 	over       bool // the key is over the limit
@@ -66,7 +67,7 @@ func (s *second) earn(c *candidate, hash uint64, r *sample.Record) bool {
 	case w >= WarmWeight:
 	case r.Throttle != "" && s.refused < refusedKeys:
 		s.refused++
-	case (r.Lost() > 0 || s.contended.recall(hash, s.at) != nil) && s.lost < contendedKeys:
+	case (r.Lost() > 0 || s.contended.Recall(hash, s.at) != nil) && s.lost < contendedKeys:
 		s.lost++
 	case r.Edit == nil || r.Edit.Grown <= 0 || w < growingWeight || !s.growing.Take(hash, s.at):
 		return false
@@ -84,7 +85,7 @@ func (g *evidenceSums) begin() {
 	*g = evidenceSums{
 		lastOrder: g.lastOrder[:0], order: g.order[:0], places: g.places,
 		items: g.items.Emptying(itemsKept), callers: g.callers.Emptying(callersKept), attributes: g.attributes.Emptying(attributesKept),
-		refused: g.refused.Emptying(callersKept), contention: contentionSums{items: g.contention.items},
+		refused: g.refused.Emptying(callersKept), contention: g.contention.Emptying(),
 	}
 	g.places.Clear()
 }
@@ -104,13 +105,13 @@ func (g *evidenceSums) add(r *sample.Record, l Load, seed, caller uint64) {
 	if r.SK.Type != "" {
 		hash = keyHash(r.SK, seed)
 	}
-	if g.contention.open && canLose(r) {
-		g.contention.add(r, hash, caller)
+	if g.contention.Open {
+		g.contention.Add(r, hash, caller)
 	}
 	drawn := gather.Mix(hash ^ uint64(r.Time)*0x9e3779b97f4a7c15 ^ uint64(g.Seen)<<40)
 	if hash != 0 {
 		g.Sorted++
-		g.SortKeys.add(hash)
+		g.SortKeys.Add(hash)
 		g.items.Add(hash, r.SK.Text, l.weight())
 		g.places.Add(r.SK, Load{Read: l.Read}.weight(), false, uint32(drawn>>32))
 		g.places.Add(r.SK, Load{Write: l.Write}.weight(), true, uint32(drawn>>32))
@@ -194,23 +195,10 @@ func (g *evidenceSums) seal() *Evidence {
 			e.Ops = append(e.Ops, o)
 		}
 	}
-	e.Items, e.Callers, e.Attributes = topOf(&g.items), topOf(&g.callers), topOf(&g.attributes)
-	e.RefusedCallers = topOf(&g.refused)
-	if g.contention.open {
-		e.Contention = g.contention.seal()
+	e.Items, e.Callers, e.Attributes = gather.TopOf(&g.items), gather.TopOf(&g.callers), gather.TopOf(&g.attributes)
+	e.RefusedCallers = gather.TopOf(&g.refused)
+	if g.contention.Open {
+		e.Contention = g.contention.Seal()
 	}
 	return &e
-}
-
-// texts is a summary that keeps only weights.
-type texts = gather.HeavyTexts[struct{}]
-
-func topOf(h *texts) Top {
-	t := Top{Missing: h.Missing}
-	for i := range h.Places {
-		p := &h.Places[i]
-		t.Entries = append(t.Entries, Entry{Hash: p.Hash, Text: string(p.Text), Weight: p.Weight})
-	}
-	slices.SortFunc(t.Entries, func(a, b Entry) int { return cmp.Compare(a.Hash, b.Hash) })
-	return t
 }

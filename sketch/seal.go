@@ -38,7 +38,7 @@ func (s *second) windows(to []Window, t *front.Tables, l *list) []Window {
 		in, sum := &l.tables[table], &s.sums[table]
 		in.window = len(to)
 		in.rest = Load{sum.Read - sum.Keyless.Read - in.low.Read, sum.Write - sum.Keyless.Write - in.low.Write}
-		w := Window{Target: t.Name(table), Second: s.at, Total: sum.Total, Callers: topOf(&sum.callers), Scanners: topOf(&sum.scans), Arrivals: s.times.Arrivals(table), Unseen: worst.min(in.rest)}
+		w := Window{Target: t.Name(table), Second: s.at, Total: sum.Total, Callers: gather.TopOf(&sum.callers), Scanners: gather.TopOf(&sum.scans), Arrivals: s.times.Arrivals(table), Unseen: worst.min(in.rest)}
 		if sum.cells != nil {
 			w.Cells = s.cells.List(sum.cells)
 		}

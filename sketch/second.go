@@ -22,7 +22,7 @@ type second struct {
 	refused  int // keys that earned evidence by a throttled request
 	lost     int // keys that earned evidence by a lost attempt
 	// contended are the keys that lost attempts shortly before, of all seconds of the shard.
-	contended contended
+	contended gather.ContendedKeys
 	growing   gather.Turns     // grants evidence to keys that grow before they are warm
 	calls     gather.CallPool  // for keys whose sampled records name their call
 	resends   gather.RetryPool // for keys whose records count attempts
@@ -42,8 +42,8 @@ type second struct {
 // sums are the sums over all keys of a table or index in a second.
 type sums struct {
 	Total
-	callers texts
-	scans   texts // the callers of requests without a key
+	callers gather.Texts
+	scans   gather.Texts // the callers of requests without a key
 	caller  gather.TextHasher
 	reserve uint16 // number of the table's reserve, 0 for none
 	// cells are nil before the table needs some; unplaced reports that it gets none.
@@ -53,7 +53,7 @@ type sums struct {
 	distinct *front.Minute
 }
 
-func newSecond(c Config, contended contended) *second {
+func newSecond(c Config, contended gather.ContendedKeys) *second {
 	return &second{contended: contended, front: newCandidateTable(c.Sets, c.Tables), counts: front.NewCountMin(c.CounterBytes), limit: c.Limit}
 }
 
@@ -67,7 +67,7 @@ func (s *second) tableSums(table uint16) *sums {
 // touch adds sums for a table.
 func (s *second) touch(table uint16) {
 	for int(table) >= len(s.sums) {
-		s.sums = append(s.sums, sums{callers: texts{Most: tableCallersKept}, scans: texts{Most: tableCallersKept}})
+		s.sums = append(s.sums, sums{callers: gather.Texts{Most: tableCallersKept}, scans: gather.Texts{Most: tableCallersKept}})
 	}
 	s.touched = append(s.touched, table)
 }
@@ -181,14 +181,14 @@ func (s *second) look(c *candidate, hash, seed, caller uint64, r *sample.Record,
 	}
 	g := s.gathers[c.gather]
 	if lost := r.Lost() != 0; lost || c.requests == r.N && len(s.contended) > 0 {
-		s.openContention(g, hash, c.requests-r.N, lost)
+		g.contention.Resume(s.contended.Recall(hash, s.at), c.requests-r.N, lost)
 	}
 	if r.Lost() != 0 {
 		item := uint64(0)
 		if r.SK.Type != "" {
 			item = keyHash(r.SK, seed)
 		}
-		s.contended.remember(hash, item, r.SK.Text, s.at)
+		s.contended.Remember(hash, item, r.SK.Text, s.at)
 	}
 	g.add(r, l, seed, caller)
 	g.times.Add(when, l.weight())
@@ -196,17 +196,6 @@ func (s *second) look(c *candidate, hash, seed, caller uint64, r *sample.Record,
 		g.over = true
 		s.over = append(s.over, hash)
 	}
-}
-
-// openContention begins the contention of a key that had some requests before: with a lost attempt,
-// or with the first request if the key lost attempts shortly before.
-func (s *second) openContention(g *evidenceSums, hash uint64, before int64, lost bool) {
-	items := s.contended.recall(hash, s.at)
-	if g.contention.open || !lost && items == nil {
-		return
-	}
-	g.contention.begin(before)
-	g.contention.expect(items)
 }
 
 // addSampled adds the uncertainty of a sampled record to its key.

@@ -36,7 +36,7 @@ func NewShard(c Config) *Shard {
 	}
 	c = c.withDefaults()
 	s := &Shard{config: c, tables: front.NewTables(c.Tables, c.Seed), minutes: front.NewMinutes(), callers: gather.Callers{}}
-	lost := contended{}
+	lost := gather.ContendedKeys{}
 	for i := range s.ring {
 		s.ring[i] = newSecond(c, lost)
 	}

@@ -2,7 +2,6 @@ package sketch
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/keyheat/keyheat/sample"
@@ -18,14 +17,8 @@ type Load struct {
 }
 
 // Plus adds two loads. If a sum overflows, it is the largest number.
-func (l Load) Plus(o Load) Load { return Load{plus(l.Read, o.Read), plus(l.Write, o.Write)} }
-
-func plus(a, b sample.Milli) sample.Milli {
-	sum := a + b
-	if sum < 0 && a >= 0 && b >= 0 {
-		return math.MaxInt64
-	}
-	return sum
+func (l Load) Plus(o Load) Load {
+	return Load{gather.Plus(l.Read, o.Read), gather.Plus(l.Write, o.Write)}
 }
 
 // weight returns 3·write + read. In this measure both limits of a partition are 3,000 a second.
@@ -176,7 +169,7 @@ func (w *Window) Merge(o *Window) {
 	}
 	w.Keys = merged
 	w.Total = w.Total.plus(o.Total)
-	w.Callers, w.Scanners = w.Callers.plus(o.Callers), w.Scanners.plus(o.Scanners)
+	w.Callers, w.Scanners = w.Callers.Union(o.Callers), w.Scanners.Union(o.Scanners)
 	w.Arrivals = w.Arrivals.Plus(o.Arrivals)
 	w.Unseen = w.Unseen.Plus(o.Unseen)
 	w.Cells = cells.Merge(w.Cells, o.Cells)
@@ -215,6 +208,20 @@ func (k *KeyLoad) retriesBeside(o *KeyLoad) *Retries {
 	return k.Retries.AddUntold(o.Requests)
 }
 
+// IsContended reports whether the key lost attempts, in the second or shortly before.
+func (k *KeyLoad) IsContended() bool { return k.Evidence != nil && k.Evidence.Contention != nil }
+
+// evidenceBeside returns the key's evidence for merging with another part. If the other part saw
+// no lost attempt, its requests may be for the contended item.
+func (k *KeyLoad) evidenceBeside(o *KeyLoad) *Evidence {
+	if !k.IsContended() || o.IsContended() || o.Requests == 0 {
+		return k.Evidence
+	}
+	own := *k.Evidence
+	own.Contention = own.Contention.Plus(&Contention{Others: o.Requests})
+	return &own
+}
+
 // Trim drops keys whose upper bounds are below floor, and keeps at most `most` of the others,
 // the most loaded ones, beside all keys that lost attempts. Unseen rises to the upper bound of each dropped key, so all bounds stay
 // true. Trim also decides which requests were flushed. If place is true, the load of dropped
@@ -248,7 +255,7 @@ func (w *Window) Trim(floor Load, most int, place bool) {
 		slices.SortFunc(kept, byHash)
 	}
 	w.Keys, w.Arrivals = kept, w.Arrivals.Settle()
-	w.Callers, w.Scanners = w.Callers.cut(tableCallersKept), w.Scanners.cut(tableCallersKept)
+	w.Callers, w.Scanners = w.Callers.Cut(tableCallersKept), w.Scanners.Cut(tableCallersKept)
 	if place {
 		w.Cells = cells.Merge(w.Cells, placeDropped(all, kept))
 	} else {
@@ -294,6 +301,13 @@ func (w *Window) Remainder() Load {
 		rest.Read, rest.Write = rest.Read-c.Read, rest.Write-c.Write
 	}
 	return rest
+}
+
+func flag(set bool) uint64 {
+	if set {
+		return 1
+	}
+	return 0
 }
 
 func byHash(a, b KeyLoad) int { return cmp.Compare(a.Hash, b.Hash) }
