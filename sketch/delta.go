@@ -165,7 +165,7 @@ func versionOf(windows []Window) byte {
 			version = max(version, 2)
 		}
 		for j := range windows[i].Keys {
-			switch k := &windows[i].Keys[j]; {
+			switch k := &windows[i].Keys[j]; { //nolint:gosec // j is one of its keys
 			case k.IsContended():
 				return Version
 			case k.Place > 0:

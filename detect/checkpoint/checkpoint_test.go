@@ -27,7 +27,7 @@ type state struct {
 	big      uint64
 	ratio    float64
 	half     float32
-	at, none time.Time
+	at, none time.Time //nolint:unused // its shape is read
 	list     []inner
 	empty    []int
 	missing  []int
@@ -35,7 +35,7 @@ type state struct {
 	byKey    map[key][]string
 	noMap    map[string]int
 	left     int    `checkpoint:"-"`
-	call     func() `checkpoint:"-"`
+	call     func() `checkpoint:"-"` //nolint:unused // its shape is read
 }
 
 func example() state {
@@ -108,8 +108,8 @@ func FuzzUnmarshal(f *testing.F) {
 // is left out is none.
 func TestShape(t *testing.T) {
 	t.Parallel()
-	type kept struct{ a, b int }
-	type swapped struct{ b, a int }
+	type kept struct{ a, b int }    //nolint:unused // its shape is read
+	type swapped struct{ b, a int } //nolint:unused // its shape is read
 	shapes := map[string]string{}
 	for name, v := range map[string]any{
 		"two": new(struct{ of kept }), "swapped": new(struct{ of swapped }), "renamed": new(struct{ other kept }),
@@ -122,8 +122,8 @@ func TestShape(t *testing.T) {
 		shapes[shape] = name
 	}
 	type more struct {
-		a, b int
-		c    func() `checkpoint:"-"`
+		a, b int    //nolint:unused // its shape is read
+		c    func() `checkpoint:"-"` //nolint:unused // its shape is read
 	}
 	if checkpoint.Shape(new(more)) == checkpoint.Shape(new(kept)) {
 		t.Error("a type of another name has the same shape")

@@ -24,7 +24,6 @@ type keyID struct {
 
 // key is the last minutes of one key, and the contention of its most contended item.
 type key struct {
-	key     sample.Key
 	seconds []second // by time, within the horizon of a minute
 	// since is the second from which all attempts are known: a shard counts a key from a lost
 	// attempt on, and until a minute after the last one, which is lost.
