@@ -20,15 +20,15 @@ const maxFound = 4096
 const targetColumns = `t.account, t.region, t.table_name, t.index_name`
 
 // Targets returns the tables and indexes with any stored rows, in order, without those that
-// CloudWatch was asked about and nobody has seen: their names may be misspelt.
+// CloudWatch was asked about and nobody has seen: their names may be misspelt. A checkpoint of no table is none.
 func (s *Store) Targets(ctx context.Context) ([]sample.Target, error) {
 	return list(ctx, s, "read the tables and indexes", targetFields, `
 		SELECT `+targetColumns+` FROM targets AS t
-		WHERE NOT EXISTS (SELECT 1 FROM cloudwatch_reads AS r WHERE r.target = t.id)
+		WHERE t.table_name <> '' AND (NOT EXISTS (SELECT 1 FROM cloudwatch_reads AS r WHERE r.target = t.id)
 			OR EXISTS (SELECT 1 FROM cloudwatch_minutes AS m WHERE m.target = t.id)
 			OR EXISTS (SELECT 1 FROM windows AS w WHERE w.target = t.id)
 			OR EXISTS (SELECT 1 FROM table_views AS v WHERE v.target = t.id)
-			OR EXISTS (SELECT 1 FROM findings AS f WHERE f.target = t.id)
+			OR EXISTS (SELECT 1 FROM findings AS f WHERE f.target = t.id))
 		ORDER BY t.table_name, t.index_name, t.account, t.region`)
 }
 
@@ -36,14 +36,14 @@ func (s *Store) Targets(ctx context.Context) ([]sample.Target, error) {
 // else, as a collector's role may.
 func (s *Store) AllTargets(ctx context.Context) ([]sample.Target, error) {
 	return list(ctx, s, "read all tables and indexes", targetFields, `
-		SELECT `+targetColumns+` FROM targets AS t ORDER BY t.table_name, t.index_name, t.account, t.region`)
+		SELECT `+targetColumns+` FROM targets AS t WHERE t.table_name <> '' ORDER BY t.table_name, t.index_name, t.account, t.region`)
 }
 
 // OldestTargets returns the tables and indexes that were stored first, at most so many, the
 // oldest first. It reads nothing else, as a collector's role may.
 func (s *Store) OldestTargets(ctx context.Context, most int) ([]sample.Target, error) {
 	return list(ctx, s, "read the oldest tables and indexes", targetFields, `
-		SELECT `+targetColumns+` FROM targets AS t ORDER BY t.id LIMIT $1`, most)
+		SELECT `+targetColumns+` FROM targets AS t WHERE t.table_name <> '' ORDER BY t.id LIMIT $1`, most)
 }
 
 // isTarget chooses a target by its four names, $1 to $4; see [targetArgs].
