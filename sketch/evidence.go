@@ -16,8 +16,9 @@ const tableCallersKept = 8
 
 // Evidence describes the requests of one key in one second. It is gathered for up to 256 keys,
 // from the moment a key reaches a tenth of a limit. Some keys have it from their first throttled
-// request or lost attempt. Load and sort keys cover all requests since then. Everything else covers a uniform sample of them, in which each request counts for as
-// many as it represents: see Records.
+// request or lost attempt. Load and sort keys cover all requests since then. Everything else
+// covers a uniform sample of them, in which each request counts for as many as it represents:
+// see Records.
 //
 // All parts merge by adding, by maximum, by union, or with a bound of the missing weight. So
 // the result is the same in every order.

@@ -72,8 +72,8 @@ const (
 // PurgeKey deletes a key's rows (its findings with their histories, incidents with it as
 // root, their notifications) and removes it from everything else that
 // names it: windows, roll-ups, deltas, views, other findings, incidents, notifications
-// and reports. What the judge remembers of its table is deleted. The audit has an entry when it begins and one when it ends, without the
-// key.
+// and reports. What the judge remembers of its table is deleted. The audit has an entry when
+// it begins and one when it ends, without the key.
 //
 // It holds the judge's lease meanwhile, so that no judge writes the key again from its
 // memory: the judge that had it starts over from the remaining rows. Each transaction has

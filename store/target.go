@@ -20,7 +20,8 @@ const maxFound = 4096
 const targetColumns = `t.account, t.region, t.table_name, t.index_name`
 
 // Targets returns the tables and indexes with any stored rows, in order, without those that
-// CloudWatch was asked about and nobody has seen: their names may be misspelt. A checkpoint of no table is none.
+// CloudWatch was asked about and nobody has seen: their names may be misspelt. Findings about
+// Keyheat itself, and what the judge remembers of no table, have a row without a name.
 func (s *Store) Targets(ctx context.Context) ([]sample.Target, error) {
 	return list(ctx, s, "read the tables and indexes", targetFields, `
 		SELECT `+targetColumns+` FROM targets AS t

@@ -332,9 +332,6 @@ func (b *Board) contentionFindings() (all []detect.Finding) {
 		f.Severity, f.Shards = policy.Cap(e.Severity), 1
 		f.FirstSeen, f.LastSeen, f.Through, f.Seconds = detect.TimeOf(e.First), detect.TimeOf(e.Last), detect.TimeOf(e.Through), e.Seconds
 		f.Peak.At = f.LastSeen
-		if before, known := b.related[f.Fingerprint]; known && before.State != detect.Resolved && before.FirstSeen.Before(f.FirstSeen) {
-			f.FirstSeen = before.FirstSeen // it began before a restart
-		}
 		time := b.timeline
 		time.Settled -= b.late[e.Target]
 		switch {

@@ -66,7 +66,7 @@ func (b *Board) Memories(choose func(Change) bool) (all []*Memory) {
 	}
 	chosen := map[detect.Target]*Memory{}
 	offer := func(target detect.Target) {
-		c := Change{target, b.totals.sumOf(target).last, b.tracks.follows(target) || len(b.contention.Of(target)) > 0, b.Walk(target) != nil}
+		c := Change{target, b.totals.sumOf(target).last, b.tracks.follows(target) || b.contention.Follows(target), b.Walk(target) != nil}
 		if c.Follows || b.callers[target] != nil { // what is known of them changes with the time
 			c.Newest = b.timeline.Settled
 		}
@@ -96,8 +96,8 @@ func (b *Board) Memories(choose func(Change) bool) (all []*Memory) {
 func (b *Board) remember(c Change) *Memory {
 	m := &Memory{
 		target: c.Target, from: b.timeline.Settled - detect.Horizon, sum: b.totals[c.Target], growing: b.tracks.growing[c.Target], crowd: b.tracks.crowds[c.Target],
-		callers: b.callers[c.Target], walk: b.walks[c.Target], groups: b.groups.Of(c.Target), patterns: b.patterns.Of(c.Target),
-		contended: b.contention.Of(c.Target), related: b.related.of(c.Target), evicted: b.evicted.of(c.Target),
+		callers: b.callers[c.Target], walk: b.walks[c.Target], groups: b.groups.Known(c.Target), patterns: b.patterns.Select(c.Target),
+		contended: b.contention.Select(c.Target), related: b.related.selectTarget(c.Target), evicted: b.evicted.selectTarget(c.Target),
 	}
 	switch {
 	case m.sum == nil:

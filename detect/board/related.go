@@ -13,8 +13,8 @@ type relatedFinding struct {
 	resolvedAt int64
 }
 
-// of returns the findings about a table or index.
-func (r related) of(target detect.Target) related {
+// selectTarget returns the findings about a table or index.
+func (r related) selectTarget(target detect.Target) related {
 	own := related{}
 	for fingerprint, f := range r {
 		if f.Target == target {

@@ -81,24 +81,24 @@ func (m *Move) slowDown(f *detect.Finding, a *Answer) {
 	if f.Subject.OfTable() {
 		return
 	}
-	load, limit := detect.SideOf(f, f.Peak.WCU, f.Peak.RCU).Value, detect.Units(f.Limit())
+	peak, load, limit := detect.SideOf(f, f.Peak.WCU, f.Peak.RCU).Value, loadNow(f), detect.Units(f.Limit())
 	if f.ReadsEventually() { // of which DynamoDB may serve more
-		served := loadNow(f)
+		served := load
 		if f.Throttling != nil {
 			served = f.Mean.RCU.Value * (1 - f.Throttling.Share)
 		}
 		limit = max(limit, min(served, detect.Units(detect.EventualRead)))
 	}
 	if f.Sharding != nil && !f.Subject.OfKey() {
-		load = f.Utilization * limit // of the fullest key shard
+		peak = f.Utilization * limit
+		load = peak // of the fullest key shard
 	}
-	total := detect.RateBelow(detect.RoomTonight * min(load, limit))
+	total := detect.RateBelow(detect.RoomTonight * min(peak, limit))
 	m.Total = total
 	one := f.Subject.OfKey() || f.Case == OneCaller || f.Case == MovingSpot
 	if !one || len(m.Callers) == 0 || a.Alike || m.Callers[0].High-m.Callers[0].Low > KnownShare {
 		return
 	}
-	load = loadNow(f)
 	from := load * (m.Callers[0].Low + m.Callers[0].High) / 2
 	if to := from - (load - total); to > 0 {
 		m.From, m.To = from, detect.RateBelow(to)

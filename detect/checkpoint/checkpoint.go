@@ -18,6 +18,8 @@ import (
 	"reflect"
 	"slices"
 	"time"
+
+	"github.com/keyheat/keyheat/detect"
 )
 
 // ErrUnreadable is returned for bytes that are no whole checkpoint.
@@ -132,7 +134,7 @@ func (w *writer) signed(n int64) { w.number(uint64(n<<1 ^ n>>63)) }
 func (w *writer) value(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Bool:
-		w.put(byte(boolToInt(v.Bool())))
+		w.put(byte(detect.BoolToInt(v.Bool())))
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		w.signed(v.Int())
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
@@ -143,7 +145,7 @@ func (w *writer) value(v reflect.Value) {
 		w.number(uint64(v.Len()))
 		w.put([]byte(v.String())...)
 	case reflect.Pointer:
-		w.put(byte(boolToInt(!v.IsNil())))
+		w.put(byte(detect.BoolToInt(!v.IsNil())))
 		if !v.IsNil() {
 			w.value(v.Elem())
 		}
@@ -202,13 +204,6 @@ func addressable(v reflect.Value) reflect.Value {
 	at := reflect.New(v.Type()).Elem()
 	at.Set(v)
 	return at
-}
-
-func boolToInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // reader reads what a writer wrote. Once it has failed, all that it reads is zero.

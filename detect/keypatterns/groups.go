@@ -144,8 +144,8 @@ func (gs *Groups) group(id groupID) *group {
 // Known are groups of one table or index, to be kept.
 type Known map[groupID]*group
 
-// Of returns the groups of a table or index.
-func (gs *Groups) Of(target detect.Target) Known {
+// Known returns the groups of a table or index.
+func (gs *Groups) Known(target detect.Target) Known {
 	own := Known{}
 	if gs.perTarget[target] == 0 {
 		return own

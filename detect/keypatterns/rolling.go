@@ -167,8 +167,8 @@ func (p Rolling) Evict(settled int64) {
 	}
 }
 
-// Of returns the patterns of a table or index.
-func (p Rolling) Of(target detect.Target) Rolling {
+// Select returns the patterns of a table or index.
+func (p Rolling) Select(target detect.Target) Rolling {
 	own := Rolling{}
 	for id, keys := range p {
 		if id.target == target {

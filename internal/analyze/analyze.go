@@ -1,12 +1,13 @@
 // Package analyze finds the hot keys in files of samples, or in another source such as a
 // table's stream: one process, no server, nothing stored. It uses the daemons' decoders and
-// sketch, and the part of the reporter's judge that knows no store ([verdict.Watch]). It recognises the format of a file from its content: Keyheat JSON,
-// DynamoDB stream records, CloudTrail; or a mapping names the fields.
+// sketch, and the part of the reporter's judge that knows no store ([verdict.Watch]). It
+// recognises the format of a file from its content: Keyheat JSON, DynamoDB stream records,
+// CloudTrail; or a mapping names the fields.
 //
-// Files need not be in the order of time. So every second is kept, packed (see package
-// packed), until all is read, and then judged in the order of time. Over a bound of memory
-// seconds are trimmed to their hottest keys; proven loads stay true. If that is not
-// enough, an error names a smaller part to read.
+// Files need not be in the order of time. So every second is kept, packed, until all is read,
+// and then judged in the order of time. Over a bound of memory seconds are trimmed to their
+// hottest keys; proven loads stay true. If that is not enough, an error names a smaller part
+// to read.
 package analyze
 
 import (

@@ -53,7 +53,7 @@ var engines = map[string]func(t *testing.T) string{
 
 // anyEngine is the engine of tests that need only one: Postgres under the race detector.
 func anyEngine() string {
-	if underRace {
+	if pgtest.UnderRace {
 		return "postgres"
 	}
 	return "sqlite"

@@ -90,8 +90,18 @@ func (w Watch) Forget(before int64) {
 	maps.DeleteFunc(w, func(_ keyID, k *key) bool { return k.newest() < before })
 }
 
-// Of returns the keys of one table or index.
-func (w Watch) Of(target detect.Target) Watch {
+// Follows reports whether it follows a key of a table or index.
+func (w Watch) Follows(target detect.Target) bool {
+	for id := range w {
+		if id.target == target {
+			return true
+		}
+	}
+	return false
+}
+
+// Select returns the keys of one table or index.
+func (w Watch) Select(target detect.Target) Watch {
 	own := Watch{}
 	for id, k := range w {
 		if id.target == target {

@@ -11,7 +11,7 @@ import (
 // contract holds both to one behaviour.
 func Quick(t testing.TB) string {
 	t.Helper()
-	if underRace {
+	if UnderRace {
 		return Database(t)
 	}
 	return "sqlite:" + filepath.Join(t.TempDir(), "keyheat.db")

@@ -2,4 +2,5 @@
 
 package pgtest
 
-const underRace = false
+// UnderRace reports whether this is a build with the race detector.
+const UnderRace = false

@@ -2,4 +2,5 @@
 
 package pgtest
 
-const underRace = true
+// UnderRace reports whether this is a build with the race detector.
+const UnderRace = true

@@ -24,7 +24,8 @@ type Contention struct {
 	Others int64
 }
 
-// Contended is one item that lost attempts in the second, or shortly before. All amounts are lower bounds if its key has more than eight.
+// Contended is one item that lost attempts in the second, or shortly before. All amounts are lower
+// bounds if its key has more than eight.
 type Contended struct {
 	// Hash identifies the sort key, and Text is its beginning. Hash is 0 if requests came without
 	// a sort key.
@@ -79,9 +80,9 @@ func (c *Contention) Plus(o *Contention) *Contention {
 	for len(a) > 0 || len(b) > 0 {
 		switch {
 		case len(b) == 0 || len(a) > 0 && a[0].Hash < b[0].Hash:
-			sum.Items, a = append(sum.Items, a[0].beside(o.Others)), a[1:]
+			sum.Items, a = append(sum.Items, a[0].withBefore(o.Others)), a[1:]
 		case len(a) == 0 || b[0].Hash < a[0].Hash:
-			sum.Items, b = append(sum.Items, b[0].beside(c.Others)), b[1:]
+			sum.Items, b = append(sum.Items, b[0].withBefore(c.Others)), b[1:]
 		default:
 			sum.Items, a, b = append(sum.Items, a[0].Plus(&b[0])), a[1:], b[1:]
 		}
@@ -89,8 +90,8 @@ func (c *Contention) Plus(o *Contention) *Contention {
 	return sum
 }
 
-// beside returns the item beside other requests of its key.
-func (c Contended) beside(others int64) Contended {
+// withBefore returns the item with more requests of its key that may be for it.
+func (c Contended) withBefore(others int64) Contended {
 	c.Before += others
 	return c
 }

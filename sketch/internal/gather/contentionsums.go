@@ -10,7 +10,7 @@ import (
 
 // ContentionSums accumulates the contention of one key.
 type ContentionSums struct {
-	// Open is true from Begin on.
+	// Open is true from Resume on.
 	Open   bool
 	others int64
 	items  HeavyTexts[contendedSums]
