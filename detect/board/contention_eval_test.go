@@ -10,7 +10,6 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 	"github.com/keyheat/keyheat/sample"
@@ -94,31 +93,21 @@ func (w *within) add(truth, low, high float64) {
 // hold.
 func judgeContention(c contendedItem, rate float64, seconds int, seed uint64, share, lost *within) (fired bool, truth []losses) {
 	r := rand.New(rand.NewPCG(seed, 9))
-	b, shard := board.New(board.Options{}), sketch.NewShard(sketch.Config{Seed: scenario.Seed, CounterBytes: 1 << 12, Sets: 16})
-	b.Settle(scenario.Began-1, true)
-	for second := range seconds {
+	judgeEvery30(seconds, func(second int, shard *sketch.Shard) {
 		truth = append(truth, c.send(r, shard, second, rate))
-		for _, w := range scenario.SealedWindows(shard) {
-			b.Observe(&w)
+	}, func(f *detect.Finding) {
+		if f.Case != casebook.Contention || f.State != detect.Firing {
+			return
 		}
-		b.Settle(scenario.Began+int64(second), true)
-		if second%30 < 29 {
-			continue
+		fired = true
+		from, to := f.Contention.From.Unix()-scenario.Began, f.Contention.To.Unix()-scenario.Began
+		sum := losses{}
+		for _, s := range truth[from : to+1] {
+			sum.all, sum.lost = sum.all+s.all, sum.lost+s.lost
 		}
-		for _, f := range b.Findings() {
-			if f.Case != casebook.Contention || f.State != detect.Firing {
-				continue
-			}
-			fired = true
-			from, to := f.Contention.From.Unix()-scenario.Began, f.Contention.To.Unix()-scenario.Began
-			sum := losses{}
-			for _, s := range truth[from : to+1] {
-				sum.all, sum.lost = sum.all+s.all, sum.lost+s.lost
-			}
-			share.add(detect.Ratio(float64(sum.lost), float64(sum.all)), f.Contention.ShareLow, f.Contention.ShareHigh)
-			lost.add(float64(sum.lost)/detect.OutageSeconds, f.Contention.Lost.Low, f.Contention.Lost.High)
-		}
-	}
+		share.add(detect.Ratio(float64(sum.lost), float64(sum.all)), f.Contention.ShareLow, f.Contention.ShareHigh)
+		lost.add(float64(sum.lost)/detect.OutageSeconds, f.Contention.Lost.Low, f.Contention.Lost.High)
+	})
 	return fired, truth
 }
 
@@ -139,11 +128,7 @@ func TestEvaluationOfContention(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(n), 8))
 			c := contendedItem{attempts: []int{5, 12, 40, 150}[r.IntN(4)], lost: []float64{0, 0.04, 0.085, 0.095, 0.105, 0.12, 0.3, 0.6}[n%8], from: r.IntN(60)}
 			c.to = c.from + 30 + r.IntN(200)
-			ofShare, ofLost := &share, &lost
-			if c.lost < 0.3 { // near the threshold only samples that show too much fire
-				ofShare, ofLost = &within{}, &within{}
-			}
-			got, all := judgeContention(c, rate, seconds, uint64(n), ofShare, ofLost)
+			got, all := judgeContention(c, rate, seconds, uint64(n), &share, &lost)
 			truth := isContended(all)
 			truths, fired = truths+detect.BoolToInt(truth), fired+detect.BoolToInt(got)
 			right += detect.BoolToInt(truth && got)

@@ -83,29 +83,38 @@ type refusedVerdict struct {
 	truth                  []counted
 }
 
-// judgeRefusals judges a table for some seconds.
-func judgeRefusals(a refusingTable, rate float64, seconds int, seed uint64) (v refusedVerdict) {
-	r := rand.New(rand.NewPCG(seed, 5))
+// judgeEvery30 judges a table for some seconds, and shows all findings every 30 seconds. send adds a
+// second's samples to a shard.
+func judgeEvery30(seconds int, send func(second int, shard *sketch.Shard), found func(*detect.Finding)) {
 	b, shard := board.New(board.Options{}), sketch.NewShard(sketch.Config{Seed: scenario.Seed, CounterBytes: 1 << 12, Sets: 16})
 	b.Settle(scenario.Began-1, true)
 	for second := range seconds {
-		truth, seen := a.send(r, shard, second, rate)
-		v.truth, v.seen = append(v.truth, truth), v.seen+seen
+		send(second, shard)
 		for _, w := range scenario.SealedWindows(shard) {
 			b.Observe(&w)
 		}
 		b.Settle(scenario.Began+int64(second), true)
-		if second%30 < 29 {
-			continue
-		}
-		for _, f := range b.Findings() {
-			v.found, v.fired = true, v.fired || f.State == detect.Firing
-			v.critical = v.critical || f.Severity == detect.Critical
-			if t := f.Throttling; t != nil && t.To.Sub(t.From).Seconds() >= detect.OutageSeconds-1 {
-				v.share = max(v.share, t.Share)
+		if second%30 == 29 {
+			for _, f := range b.Findings() {
+				found(&f)
 			}
 		}
 	}
+}
+
+// judgeRefusals judges a table for some seconds.
+func judgeRefusals(a refusingTable, rate float64, seconds int, seed uint64) (v refusedVerdict) {
+	r := rand.New(rand.NewPCG(seed, 5))
+	judgeEvery30(seconds, func(second int, shard *sketch.Shard) {
+		truth, seen := a.send(r, shard, second, rate)
+		v.truth, v.seen = append(v.truth, truth), v.seen+seen
+	}, func(f *detect.Finding) {
+		v.found, v.fired = true, v.fired || f.State == detect.Firing
+		v.critical = v.critical || f.Severity == detect.Critical
+		if t := f.Throttling; t != nil && t.To.Sub(t.From).Seconds() >= detect.OutageSeconds-1 {
+			v.share = max(v.share, t.Share)
+		}
+	})
 	return v
 }
 

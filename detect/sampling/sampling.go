@@ -156,6 +156,12 @@ func (a Amounts) High(largest float64) sample.Milli {
 	return milliUp(e.upperBound(detect.ShowTail)) + a.Missing
 }
 
+// Interval returns the amount between bounds that each hold but for the given probability.
+func (a Amounts) Interval(tail float64) Interval {
+	e := Estimate{detect.Units(a.Value), a.Spread}
+	return Interval{a.Value, detect.Milli(e.lowerBound(tail)), milliUp(e.upperBound(tail)) + a.Missing}
+}
+
 func milliUp(u float64) sample.Milli { return sample.Milli(math.Ceil(u*1000 - 1e-6)) }
 
 // Wilson returns an end, -1 or 1, of E. B. Wilson's 95% interval (1927) for a share that
