@@ -5,6 +5,7 @@ package files
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,6 +44,10 @@ type Source struct {
 	// Progress, if set, shows how much of the local files is read.
 	Progress io.Writer
 
+	// repeated are the files with the same bytes as an earlier one, which are read once.
+	repeated []string
+	// most is how large a sample may be, in bytes; 0 is maxSample.
+	most int
 	// size is the local files' bytes on disk as far as they are known, and done the bytes
 	// that were read.
 	size int64
@@ -67,10 +72,10 @@ func (f *Source) Run(ctx context.Context, sink source.Sink) error {
 		if err != nil {
 			return err
 		}
-		if info != nil {
-			f.size += info.Size()
-		}
 		_ = file.Close() // read only: nothing can be lost
+	}
+	if paths, err = f.withoutRepeated(paths); err != nil {
+		return err
 	}
 	f.done.Store(0) // the beginnings are read again
 	if len(remote) > 0 {
@@ -127,7 +132,7 @@ func (f *Source) open(path string) (*file, error) {
 	} else if f.In == nil {
 		raw = io.NopCloser(os.Stdin)
 	}
-	file, err := newFile(path, &countingReader{raw, &f.done})
+	file, err := newFile(path, &countingReader{raw, &f.done}, cmp.Or(f.most, maxSample))
 	if err != nil {
 		return nil, fmt.Errorf("open samples %s: %w", path, err)
 	}
@@ -138,26 +143,69 @@ type file struct {
 	path string
 	raw  io.Closer
 	text io.ReadCloser
+	most int // how large a sample may be
 }
 
 // newFile recognises the compression of a file. Its error explains why the file cannot be
 // read.
-func newFile(path string, raw io.ReadCloser) (*file, error) {
+func newFile(path string, raw io.ReadCloser, most int) (*file, error) {
 	text, err := decompress(raw)
 	if err != nil {
 		return nil, errors.Join(err, raw.Close())
 	}
 	plain := bufio.NewReaderSize(text, 64<<10)
 	head, _ := plain.Peek(magicSize) // the reader returns the error again
+	for range maxPacked {
+		if !bytes.HasPrefix(head, gzipMagic) && !bytes.HasPrefix(head, zstdMagic) {
+			break
+		}
+		inner, err := decompress(plain) // compressed once more on its way
+		if err != nil {
+			return nil, errors.Join(err, text.Close(), raw.Close())
+		}
+		text = &textReader{inner, closers{inner, text}}
+		plain = bufio.NewReaderSize(text, 64<<10)
+		head, _ = plain.Peek(magicSize)
+	}
 	if wrong := checkForm(head); wrong != nil {
 		return nil, errors.Join(wrong, text.Close(), raw.Close())
 	}
-	return &file{path, raw, &textReader{plain, text}}, nil
+	head, _ = plain.Peek(plain.Buffered())
+	if bytes.IndexByte(head, '\r') >= 0 && bytes.IndexByte(head, '\n') < 0 {
+		return &file{path, raw, &textReader{oldLines{plain}, text}, most}, nil
+	}
+	return &file{path, raw, &textReader{plain, text}, most}, nil
+}
+
+// maxPacked is how many times more a file may be compressed.
+const maxPacked = 2
+
+// oldLines reads lines that end with a carriage return alone, as old Macs wrote them.
+type oldLines struct{ io.Reader }
+
+func (o oldLines) Read(b []byte) (int, error) {
+	n, err := o.Reader.Read(b)
+	for i := range b[:n] {
+		if b[i] == '\r' {
+			b[i] = '\n'
+		}
+	}
+	return n, err
+}
+
+// closers closes several.
+type closers []io.Closer
+
+func (c closers) Close() (err error) {
+	for _, one := range c {
+		err = errors.Join(err, one.Close())
+	}
+	return err
 }
 
 // textReader reads a file's text through a buffer.
 type textReader struct {
-	*bufio.Reader
+	io.Reader
 	io.Closer
 }
 
@@ -172,7 +220,7 @@ func (f *file) Run(ctx context.Context, sink source.Sink) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := f.read(ctx, p, newSplitter(f.text)); err != nil {
+	if err := f.read(ctx, p, newSplitter(f.text, f.most)); err != nil {
 		return err
 	}
 	return p.Release(ctx)

@@ -63,6 +63,7 @@ func samples(t *testing.T, l *sinktest.Recorder) (out map[string]int) {
 func readFiles(t *testing.T, l *sinktest.Recorder, paths ...string) {
 	t.Helper()
 	all := &files.Source{Paths: paths}
+	files.Limit(all, files.MaxSample)
 	if err := all.Run(t.Context(), l); err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +286,7 @@ func TestFilesStopWhenTold(t *testing.T) {
 func TestProgress(t *testing.T) {
 	root := t.TempDir()
 	for i := range 30 {
-		if err := os.WriteFile(filepath.Join(root, fmt.Sprint(i)), []byte(many(500, `{"n":%d,"pad":"%s"}`, "\n")), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(root, fmt.Sprint(i)), []byte(fmt.Sprint("{\"n\":", i, "}\n", many(500, `{"n":%d,"pad":"%s"}`, "\n"))), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,8 +1,10 @@
 package files
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -76,4 +78,58 @@ func listMatches(pattern string) (all []string, err error) {
 		all = append(all, some...)
 	}
 	return all, nil
+}
+
+// Repeated returns the paths of files that were left out because they have the same bytes as an
+// earlier one.
+func (f *Source) Repeated() []string { return f.repeated }
+
+// withoutRepeated leaves out files with the same bytes as an earlier one, and adds up the size of
+// the others. A file that was copied, or is named twice, is counted once.
+func (f *Source) withoutRepeated(paths []string) (all []string, err error) {
+	alone := map[int64]string{} // a size's first file, until a second one has it
+	seen := map[[sha256.Size]byte]bool{}
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if path == stdin || err != nil || !info.Mode().IsRegular() || info.Size() == 0 { // opening the path returns its error
+			all = append(all, path)
+			continue
+		}
+		first, several := alone[info.Size()]
+		if !several {
+			alone[info.Size()] = path
+		} else {
+			for _, of := range []string{first, path} {
+				if of == "" {
+					continue
+				}
+				sum, err := sumOf(of)
+				if err != nil {
+					return nil, fmt.Errorf("open samples: %w", err)
+				}
+				if several = seen[sum]; several {
+					break
+				}
+				seen[sum] = true
+			}
+			alone[info.Size()] = ""
+		}
+		if several {
+			f.repeated = append(f.repeated, path)
+			continue
+		}
+		all, f.size = append(all, path), f.size+info.Size()
+	}
+	return all, nil
+}
+
+func sumOf(path string) (sum [sha256.Size]byte, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return sum, err
+	}
+	defer func() { _ = file.Close() }() // read only
+	h := sha256.New()
+	_, err = io.Copy(h, file)
+	return [sha256.Size]byte(h.Sum(nil)), err
 }

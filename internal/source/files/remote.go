@@ -55,7 +55,7 @@ func (f *Source) readRemote(ctx context.Context, paths []string, sink source.Sin
 // readBody reads one remote file. A file with an unreadable form is a gap: checking all
 // files first would fetch each file twice.
 func readBody(ctx context.Context, path string, body io.ReadCloser, sink source.Sink) error {
-	file, err := newFile(path, body)
+	file, err := newFile(path, body, maxSample)
 	if err != nil {
 		return gap(ctx, sink, path, err.Error())
 	}

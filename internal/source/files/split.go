@@ -6,20 +6,24 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"slices"
 
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample/mapped"
 )
 
-// maxSample is the largest sample that a file may hold, in bytes: a line, or an
-// element of an array. A larger one is one bad sample.
-const maxSample = 1 << 20
+// maxSample is the largest line, or element of an array, that a file may hold, in bytes. A larger
+// one is one bad sample. Commands of AWS print answers with all their events as one object.
+const maxSample = 64 << 20
+
+// bufferSize is the size of a buffer in bytes, as long as no sample needs more.
+const bufferSize = 1 << 20
 
 // faultExcerpt is how many bytes of an oversized sample are kept to show.
 const faultExcerpt = 1 << 10
 
 // faultTooLarge is the Fault of a sample that is larger than maxSample.
-const faultTooLarge = "larger than 1 MiB"
+const faultTooLarge = "larger than 64 MiB"
 
 // layout is how a file holds its samples.
 type layout int
@@ -32,9 +36,10 @@ const (
 )
 
 // splitter cuts a stream of JSON into messages of whole samples, in a buffer of
-// fixed size. Its positions are offsets into the (uncompressed) stream.
+// bounded size. Its positions are offsets into the (uncompressed) stream.
 type splitter struct {
 	r    io.Reader
+	most int   // how large a sample may be
 	err  error // error that ended r; io.EOF at a clean end
 	buf  []byte
 	used int   // bytes of buf that the last message took
@@ -50,8 +55,8 @@ type splitter struct {
 	inOversized bool // in the rest of a sample that is too large
 }
 
-func newSplitter(r io.Reader) *splitter {
-	return &splitter{r: r, line: 1, buf: make([]byte, 0, maxSample)}
+func newSplitter(r io.Reader, most int) *splitter {
+	return &splitter{r: r, most: most, line: 1, buf: make([]byte, 0, min(most, bufferSize))}
 }
 
 // next returns the next message, valid until the following call. At the end it
@@ -73,6 +78,8 @@ func (s *splitter) next() (source.Message, error) {
 		case ok:
 		case (len(s.buf) == cap(s.buf) || s.err != nil) && s.isLines():
 			return source.Message{Value: s.take(s.linesFrom), Line: line}, nil
+		case len(s.buf) == cap(s.buf) && cap(s.buf) < s.most && s.err == nil:
+			s.buf = slices.Grow(s.buf, min(cap(s.buf), s.most-cap(s.buf)))
 		case len(s.buf) == cap(s.buf):
 			m := s.tooLarge()
 			m.Line = line
@@ -115,7 +122,7 @@ func (s *splitter) recognise() bool {
 		s.layout = lines
 	case opensArray(s.buf) && !separate(rest):
 		s.layout = array
-	case s.buf[0] == '{' && (len(rest) > 0 && (rest[0] == '"' || rest[0] == '}')):
+	case s.buf[0] == '{' && (len(rest) > 0 && (rest[0] == '"' || rest[0] == '}')), objectsTouch(line):
 		s.layout = objects
 	default:
 		s.layout = lines
@@ -125,6 +132,14 @@ func (s *splitter) recognise() bool {
 		}
 	}
 	return true
+}
+
+// objectsTouch reports whether a line begins with two objects with nothing between them, as
+// Firehose writes its files.
+func objectsTouch(line []byte) bool {
+	d := json.NewDecoder(bytes.NewReader(line))
+	var first, second map[string]json.RawMessage
+	return len(line) > 0 && line[0] == '{' && d.Decode(&first) == nil && d.Decode(&second) == nil
 }
 
 // opensArray reports whether a text begins as an array of objects does. A line of a log
@@ -175,11 +190,20 @@ func isObject(line []byte) bool {
 }
 
 // unwrap skips one end of AWS's {"Records":[…]}, a common form of whole files, so that its
-// elements are cut like any array's.
+// elements are cut like any array's. Other members may follow the array.
 func (s *splitter) unwrap() bool {
-	if s.wrapped && s.buf[0] == '}' {
+	if s.wrapped && (s.buf[0] == '}' || s.buf[0] == ',') {
+		rest, n := scanner{depth: 1}, 0
+		for rest.depth > 0 && (n < len(s.buf) || s.err == nil && len(s.buf) < cap(s.buf)) {
+			if n == len(s.buf) {
+				s.fill()
+				continue
+			}
+			rest.step(s.buf[n])
+			n++
+		}
 		s.wrapped = false
-		s.take(1)
+		s.take(n)
 		s.discard()
 		return true
 	}
@@ -193,8 +217,8 @@ func (s *splitter) unwrap() bool {
 	return true
 }
 
-// wrapper is the beginning of {"Records":[…]}, up to its bracket.
-var wrapper = regexp.MustCompile(`^\{\s*"Records"\s*:\s*\[`)
+// wrapper is the beginning of {"Records":[…]}, or of another of AWS's answers, up to its bracket.
+var wrapper = regexp.MustCompile(`^\{\s*"(?:Records|[Ee]vents)"\s*:\s*\[`)
 
 // cut returns as many whole samples as the buffer holds.
 func (s *splitter) cut() ([]byte, bool) {
@@ -342,7 +366,7 @@ func (s *splitter) discard() {
 }
 
 func (s *splitter) fill() {
-	n, err := s.r.Read(s.buf[len(s.buf):cap(s.buf)])
+	n, err := s.r.Read(s.buf[len(s.buf):min(cap(s.buf), len(s.buf)+bufferSize)])
 	s.buf = s.buf[:len(s.buf)+n]
 	s.err = err
 }
