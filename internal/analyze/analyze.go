@@ -182,8 +182,8 @@ func (r *Result) fail(on detect.Severity) error {
 		return fmt.Errorf("no finding of %s or worse, but not all could be read. %s", on, notCounted(&r.Gaps[0]))
 	case s.AtLeast():
 		return fmt.Errorf("no finding of %s or worse, but keys may have been over a limit. %s", on, say.IntakeBound(s))
-	case *s.Share < failBelow, s.RepeatsMuch():
-		return fmt.Errorf("no finding of %s or worse, but much was not judged. %s", on, cmp.Or(say.RepeatedIDs(s), say.IntakeShare(s)))
+	case *s.Share < failBelow, s.RepeatsMuch(), s.Unrepeated != "":
+		return fmt.Errorf("no finding of %s or worse, but much was not judged. %s", on, cmp.Or(say.RepeatedIDs(s), say.UnrepeatedKey(s), say.IntakeShare(s)))
 	}
 	return nil
 }
@@ -254,6 +254,12 @@ func read(ctx context.Context, o Options) (*samples, error) {
 	}
 	if o.Remote != nil {
 		f.notes = o.Remote.Notes()
+	}
+	if repeated := say.RepeatedFiles(src.Repeated()); repeated != "" {
+		f.notes = append(f.notes, repeated)
+	}
+	if f.files.HasExports() {
+		f.notes = append(f.notes, say.LastWrites)
 	}
 	return f, nil
 }

@@ -22,7 +22,6 @@ import (
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/generate"
-	"github.com/keyheat/keyheat/internal/intake"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/format"
 )
@@ -205,7 +204,7 @@ func TestBadSamplesAreCountedBesideGoodOnes(t *testing.T) {
 		line(0, "orders", "b", -1), line(1, "orders", "c", 1), strings.Repeat("x", 2<<20),
 	}, "\n"))
 	want := map[sample.RejectReason]int64{
-		sample.RejectSyntax: 1, sample.RejectNoTime: 1, sample.RejectBadUnits: 1, intake.ReasonUnreadable: 1,
+		sample.RejectSyntax: 2, sample.RejectNoTime: 1, sample.RejectBadUnits: 1,
 	}
 	if r.Samples.Good != 2 || !reflect.DeepEqual(r.Samples.Bad, want) || *r.Samples.Share != 1.0/3 {
 		t.Errorf("samples %+v, want %+v", r.Samples, want)
@@ -214,7 +213,7 @@ func TestBadSamplesAreCountedBesideGoodOnes(t *testing.T) {
 	for _, fault := range r.Samples.Faults {
 		lines[fault.Reason] = fault.Line
 	}
-	if want := (map[sample.RejectReason]int64{sample.RejectSyntax: 2, sample.RejectNoTime: 3, sample.RejectBadUnits: 4, intake.ReasonUnreadable: 6}); !reflect.DeepEqual(lines, want) {
+	if want := (map[sample.RejectReason]int64{sample.RejectSyntax: 2, sample.RejectNoTime: 3, sample.RejectBadUnits: 4}); !reflect.DeepEqual(lines, want) {
 		t.Errorf("the first bad lines are %v, want %v", lines, want)
 	}
 }

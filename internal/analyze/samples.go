@@ -57,7 +57,7 @@ func newSamples(o Options) *samples {
 	memory := cmp.Or(o.Memory, DefaultMemory) / int64(1+len(o.Candidates))
 	_, sharded := o.Source.(Sharded)
 	sharded = sharded && o.Hide == nil
-	f := &samples{sketches: newSeconds(memory, sharded, o.policy()), tally: &intake.Tally{Hidden: o.Hide != nil}, recent: sample.NewRecent(recentIDs), hide: o.Hide}
+	f := &samples{sketches: newSeconds(memory, sharded, o.policy()), tally: &intake.Tally{Hidden: o.Hide != nil, Table: o.Mapping.Table}, recent: sample.NewRecent(recentIDs), hide: o.Hide}
 	if o.Source != nil {
 		f.decoder = format.NewDecoder(o.Source.Form(), o.Tables)
 	} else {

@@ -6,14 +6,17 @@ package intake
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"maps"
 	"regexp"
 	"slices"
 
+	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/keypolicy"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
 	"github.com/keyheat/keyheat/sample/cloudtrail"
+	"github.com/keyheat/keyheat/sample/format"
 	"github.com/keyheat/keyheat/sample/mapped"
 )
 
@@ -33,9 +36,8 @@ type Reading struct {
 	// least that its operation costs.
 	Unsized int64 `json:"unsized"`
 	// Faults are a bad line of each reject reason: the first line with the most common
-	// remedy among the first bad lines, or the first of these that looks like a request.
-	// The most frequent reason is first; if nothing was counted, one whose line looks
-	// like a request.
+	// remedy among the first bad lines. The most frequent reason is first; if little was
+	// counted, one that a mapping was found for.
 	Faults []Fault `json:"faults"`
 	// Unread are files without a counted record, up to maxUnread; UnreadFiles is their
 	// number.
@@ -46,6 +48,9 @@ type Reading struct {
 	Unrated int64 `json:"-"`
 	// Sized counts the samples that have a size and no units.
 	Sized int64 `json:"-"`
+	// Unrepeated is the field that was given as the partition key, if hardly two samples have the
+	// same value in it: it identifies requests, and no key.
+	Unrepeated string `json:"-"`
 	// Noun names most of the input, in the plural; lines when empty.
 	Noun string `json:"-"`
 	// Means reports that the input are keys with the mean loads of minutes, and no samples:
@@ -101,8 +106,8 @@ var noLoad = map[sample.RejectReason]bool{
 type Fields interface {
 	// FieldName returns the file's name of a field.
 	FieldName(field string) string
-	// Columns returns the names of the file's columns; none for JSON.
-	Columns() []string
+	// Columns returns the file's columns; none for JSON.
+	Columns() mapped.Columns
 	// Value returns the text that a line has for a field; empty for none.
 	Value(line []byte, field string) string
 	// HasRates reports whether samples in the form of the message at hand may state a sampling
@@ -114,7 +119,7 @@ type Fields interface {
 type own struct{}
 
 func (own) FieldName(field string) string { return field }
-func (own) Columns() []string             { return nil }
+func (own) Columns() mapped.Columns       { return mapped.Columns{} }
 func (own) HasRates() bool                { return false }
 
 func (own) Value(line []byte, field string) string { return mapped.Value(line, field) }
@@ -123,6 +128,8 @@ func (own) Value(line []byte, field string) string { return mapped.Value(line, f
 type Tally struct {
 	// Hidden reports that keys must not be shown: a fault's text is its structure.
 	Hidden bool
+	// Table is the table of lines that name none; empty if none was said.
+	Table string
 	// Fields returns the present file's names of its fields; nil for Keyheat JSON's
 	// names, which no mapping can change.
 	Fields Fields
@@ -132,6 +139,8 @@ type Tally struct {
 	faults                        map[sample.RejectReason]faults
 	unread                        []string
 	unreadFiles                   int
+	kept                          kept
+	keys                          keysSeen
 
 	file    string
 	open    bool
@@ -169,6 +178,9 @@ func (t *Tally) Message(value []byte, line int64) {
 // Good counts a sample.
 func (t *Tally) Good(r *sample.Record) {
 	t.good++
+	if t.keys.n < manyKeys && t.Fields != nil {
+		t.keys.add(r, t.Fields.FieldName("pk"))
+	}
 	if r.Rate >= 1 && r.Calls == 0 && t.Fields != nil && t.Fields.HasRates() {
 		t.unrated++
 	}
@@ -189,10 +201,14 @@ func (t *Tally) Bad(reason sample.RejectReason, excerpt []byte) {
 	if t.bad == nil {
 		t.bad, t.faults = map[sample.RejectReason]int64{}, map[sample.RejectReason]faults{}
 	}
-	if t.bad[reason]++; t.bad[reason] > lookedAt {
+	t.bad[reason]++
+	if mappable[reason] && !t.Hidden {
+		t.keep(reason, excerpt)
+	}
+	if t.bad[reason] > lookedAt {
 		return
 	}
-	number, whole, behind := t.locate(excerpt)
+	number, whole := t.locate(excerpt)
 	fault := Fault{File: t.file, Line: number, Record: t.record(excerpt), Reason: reason, Text: shorten(whole, maxText)}
 	if fault.Record > 0 {
 		t.noun = "records"
@@ -200,24 +216,17 @@ func (t *Tally) Bad(reason sample.RejectReason, excerpt []byte) {
 			t.noun = "events"
 		}
 	}
-	g := glimpse{line: whole, behind: behind, first: number <= 1 || t.underPreamble(whole), named: !t.Hidden, fields: t.Fields}
+	g := glimpse{line: whole, named: !t.Hidden, fields: t.Fields}
 	if g.fields == nil {
 		g.fields = own{}
 	}
-	a := g.advise(reason)
-	fault.Remedy = a.text
+	fault.Remedy = g.advise(reason)
 	if t.Hidden {
 		fault.Text = keypolicy.Excerpt(whole)
 	}
 	f := t.faults[reason]
-	f.add(fault, a.fits)
+	f.add(fault)
 	t.faults[reason] = f
-}
-
-// underPreamble reports whether a line is the first of a file, apart from lines that may
-// precede a line of names.
-func (t *Tally) underPreamble(line []byte) bool {
-	return t.line == 1 && offset(t.message, line) == mapped.Preamble(t.message)
 }
 
 // record returns the number of the object that an excerpt begins in its list, where its line has
@@ -242,12 +251,36 @@ var besides = regexp.MustCompile(`\}\s*,\s*\{`)
 // maxLine bounds the part of a line that is searched.
 const maxLine = 8 << 10
 
-// locate returns the number of the line with an excerpt, 0 when unknown, the line from
-// the excerpt on, and the text behind it.
-func (t *Tally) locate(excerpt []byte) (number int64, whole, behind []byte) {
+// keep keeps a line to try mappings on.
+func (t *Tally) keep(reason sample.RejectReason, excerpt []byte) {
+	at := offset(t.message, excerpt)
+	if t.kept.isFull(t.file) || at < 0 {
+		return
+	}
+	whole := t.message[at:]
+	var object json.RawMessage
+	if d := json.NewDecoder(bytes.NewReader(whole)); whole[0] == '{' && d.Decode(&object) == nil {
+		whole = object
+	} else if whole, _, _ = bytes.Cut(whole, []byte("\n")); whole[0] == '{' {
+		return // its JSON is broken
+	}
+	if format.Detect(whole) != format.Keyheat {
+		return // its fields are known
+	}
+	number, _ := t.locate(excerpt)
+	var columns mapped.Columns
+	if t.Fields != nil {
+		columns = t.Fields.Columns()
+	}
+	t.kept.add(t.file, keptLine{bytes.Clone(whole), number, reason}, columns)
+}
+
+// locate returns the number of the line with an excerpt, 0 when unknown, and the line from
+// the excerpt on.
+func (t *Tally) locate(excerpt []byte) (number int64, whole []byte) {
 	at := offset(t.message, excerpt)
 	if at < 0 {
-		return 0, excerpt, nil
+		return 0, excerpt
 	}
 	if t.line > 0 {
 		number = t.line + int64(bytes.Count(t.message[:at], []byte("\n")))
@@ -259,9 +292,7 @@ func (t *Tally) locate(excerpt []byte) (number int64, whole, behind []byte) {
 	if before := t.message[bytes.LastIndexByte(t.message[:at], '\n')+1 : at]; excerpt[0] != '{' && len(bytes.Trim(before, "[ \t")) == 0 {
 		whole = t.message[at-len(before) : at+len(whole)] // a bracket that begins a line
 	}
-	behind = t.message[at:]
-	behind = bytes.TrimLeft(behind[min(len(behind), len(whole)):], "\r\n")
-	return number, bytes.TrimRight(whole, "\r\n"), behind[:min(len(behind), maxLine)]
+	return number, bytes.TrimRight(whole, "\r\n")
 }
 
 // offset returns where a part begins in a text: by where it lies in memory, since a
@@ -300,17 +331,19 @@ func (t *Tally) Reading() Reading {
 	if all := r.Good + r.missedRequests(); all > 0 {
 		r.Share = new(float64(r.Good) / float64(all))
 	}
+	r.Unrepeated = t.keys.unrepeated()
 	r.Judged = r.Good > 0 && *r.Share >= enough
-	fits := func(reason sample.RejectReason) int { // which tells more than how often it is, where nothing was counted
-		if r.Good > 0 {
-			return 0
-		}
-		return t.faults[reason].best().fits / looksRight
-	}
 	for _, reason := range slices.SortedFunc(maps.Keys(t.faults), func(a, b sample.RejectReason) int {
-		return cmp.Or(cmp.Compare(fits(b), fits(a)), cmp.Compare(t.bad[b], t.bad[a]), cmp.Compare(a, b))
+		noLoads := 0 // they tell the least, where nothing was counted
+		if r.Good == 0 {
+			noLoads = cmp.Compare(detect.BoolToInt(noLoad[a]), detect.BoolToInt(noLoad[b]))
+		}
+		return cmp.Or(noLoads, cmp.Compare(t.bad[b], t.bad[a]), cmp.Compare(a, b))
 	}) {
 		r.Faults = append(r.Faults, t.faults[reason].best().Fault)
+	}
+	if r.Good < r.missedRequests() {
+		r.propose(&t.kept, t.Table)
 	}
 	return r
 }

@@ -2,12 +2,11 @@ package intake
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -21,6 +20,7 @@ import (
 // remedies are the remedies for reject reasons that need no look at the line.
 var remedies = map[sample.RejectReason]string{
 	ReasonDuplicate:         "their id, table and key were counted before: they were delivered twice, or id means something else: --map id= leaves it out",
+	ReasonUnreadable:        "it is longer than 64 MiB, which no sample is",
 	ReasonTooManyTables:     "there are more tables and indexes than can be judged at once: split the files by table",
 	sample.RejectEmpty:      "there is nothing in it",
 	sample.RejectTooDeep:    "its JSON nests too deep: map the fields that matter with --map",
@@ -53,46 +53,29 @@ var remedies = map[sample.RejectReason]string{
 		"close it, or double it where it is part of the text", mapped.MaxRow>>10),
 }
 
-// dataEvents are the reject reasons of requests in a trail, with the number of request
-// fields in them: the trail is known to log them.
-var dataEvents = map[sample.RejectReason]int{
-	cloudtrail.RejectFailed: 3, cloudtrail.RejectQuery: 3, cloudtrail.RejectBatch: 3, cloudtrail.RejectTransaction: 3, cloudtrail.RejectStatement: 3,
-}
-
-// advice is the remedy for a line.
-type advice struct {
-	text string
-	// fits is the number of a request's fields that the line seems to have, 0 to 3. It is
-	// 3 if the text names all that the line lacks.
-	fits int
-}
-
-// glimpse is a line that was not counted, and its neighbourhood.
+// glimpse is a line that was not counted.
 type glimpse struct {
-	line, behind []byte
-	first        bool // the line may be the first of its file, below a preamble
-	named        bool // names of its fields may be shown
-	fields       Fields
+	line   []byte
+	named  bool // names of its fields may be shown
+	fields Fields
 }
 
 // advise returns the remedy for a line that was not counted, or a guess at its nature.
-func (g *glimpse) advise(reason sample.RejectReason) advice {
+func (g *glimpse) advise(reason sample.RejectReason) string {
 	if text := remedies[reason]; text != "" {
-		return advice{text: text, fits: dataEvents[reason]}
+		return text
 	}
 	if reason == change.RejectKeySchema && g.named {
 		if remedy := keysRemedy(g.line); remedy != "" {
-			return advice{text: remedy, fits: 3}
+			return remedy
 		}
 	}
 	if hint := change.Hint(reason); hint != "" {
-		return advice{text: hint + ", in the file of --tables"}
+		return hint + ", in the file of --tables"
 	}
 	switch reason {
 	case cloudtrail.RejectNotRequest:
-		return advice{text: otherEvent(g.line)}
-	case ReasonUnreadable:
-		return advice{text: cmp.Or(listRemedy(g.line), "it is longer than 1 MiB, which no sample is")}
+		return otherEvent(g.line)
 	case sample.RejectNotObject, sample.RejectSyntax:
 		return g.syntaxAdvice()
 	case sample.RejectBadTime:
@@ -102,64 +85,41 @@ func (g *glimpse) advise(reason sample.RejectReason) advice {
 	case sample.RejectNoTime, sample.RejectNoTable, sample.RejectNoKey, sample.RejectNoOp:
 		return g.missingAdvice(reason)
 	case mapped.RejectRow:
-		return advice{text: fmt.Sprintf("it has not the %d columns of the line of names, or a quote stands in the midst of a field", len(g.fields.Columns()))}
+		return fmt.Sprintf("it has not the %d columns of the line of names, or a quote stands in the midst of a field", len(g.fields.Columns().Names))
 	}
-	return advice{text: "it is no sample"}
+	return "it is no sample"
 }
 
 // maxValue is how much of a field's value is shown, in bytes.
 const maxValue = 40
 
 // throttleAdvice returns the remedy for a line's throttle.
-func (g *glimpse) throttleAdvice() advice {
+func (g *glimpse) throttleAdvice() string {
 	field := wording.Printable(g.fields.FieldName("throttle"))
 	subject := field
 	if code := g.fields.Value(g.line, "throttle"); sample.ParseLost(code) == sample.EndedInConflict {
-		return advice{text: field + ": a conflict of transactions is no throttling: count the attempts that it ended in conflict", fits: 3}
+		return field + ": a conflict of transactions is no throttling: count the attempts that it ended in conflict"
 	} else if sample.ParseLost(code) == sample.EndedByCondition {
-		return advice{text: field + ": a failed condition is no throttling: count the attempts that it ended in condition_failed", fits: 3}
+		return field + ": a failed condition is no throttling: count the attempts that it ended in condition_failed"
 	}
 	if value := shorten([]byte(g.fields.Value(g.line, "throttle")), maxValue); g.named && value != "" {
 		subject += " is " + wording.Quote(value)
 	}
-	return advice{text: subject + ": leave it out, or read it with --map throttle=" + field + ", if it is true or false, yes or no, 1 or 0, or DynamoDB's reason or exception, " +
-		"such as ProvisionedThroughputExceededException. An HTTP status does not tell: 400 has other causes, too", fits: 3}
+	return subject + ": leave it out, or read it with --map throttle=" + field + ", if it is true or false, yes or no, 1 or 0, or DynamoDB's reason or exception, " +
+		"such as ProvisionedThroughputExceededException. An HTTP status does not tell: 400 has other causes, too"
 }
-
-// timeUnits are the units of numeric times, the longest first.
-var timeUnits = []struct {
-	flag, name string
-	perSecond  float64
-}{{"s", "seconds", 1}, {"ms", "milliseconds", 1e3}, {"us", "microseconds", 1e6}, {"ns", "nanoseconds", 1e9}}
-
-// DynamoDB began in 2012. A number between these seconds, in a unit of timeUnits, is a time
-// that could be meant; no number is one in two units.
-const firstSecond, lastSecond = 1_325_376_000, 4_102_444_800
 
 // timeAdvice returns the remedy for a line's time: its likely unit, if it is a number.
-func (g *glimpse) timeAdvice() advice {
-	field, value := g.fields.FieldName("ts"), strings.TrimSpace(g.fields.Value(g.line, "ts"))
-	number, _ := strconv.ParseFloat(strings.Replace(value, ",", ".", 1), 64)
-	for _, unit := range timeUnits {
-		if seconds := number / unit.perSecond; seconds >= firstSecond && seconds <= lastSecond {
-			return advice{text: fmt.Sprintf("%s looks like %s: --time-unit %s", field, unit.name, unit.flag), fits: 3}
-		}
+func (g *glimpse) timeAdvice() string {
+	field, value := g.fields.FieldName("ts"), strings.Replace(g.fields.Value(g.line, "ts"), ",", ".", 1)
+	if unit, ok := mapped.TimeUnit(value); ok && unit != "" {
+		return fmt.Sprintf("%s looks like %s: --time-unit %s", field, unitNames[unit], unit)
 	}
-	return advice{text: field + " is no time with seconds from 2012 on in a known form: write RFC 3339 such as 2026-11-21T12:00:00.123Z, or Unix milliseconds, " +
-		"or say how it is written, as in --time-layout '%d/%m/%Y %H:%M:%S', where months may be before days, or --time-unit s", fits: 1}
+	return field + " is no time with seconds from 2012 on in a known form: write RFC 3339 such as 2026-11-21T12:00:00.123Z, or Unix milliseconds, " +
+		"or say how it is written, as in --time-layout '%d/%m/%Y %H:%M:%S', where months may be before days, or --time-unit s"
 }
 
-// aroundArray is an object that begins with a list of objects, as AWS's commands print them.
-var aroundArray = regexp.MustCompile(`^\s*\{\s*"([A-Za-z_]+)"\s*:\s*\[\s*\{`)
-
-// listRemedy returns the remedy for an object whose elements are the samples, or "".
-func listRemedy(line []byte) string {
-	match := aroundArray.FindSubmatch(line)
-	if match == nil {
-		return ""
-	}
-	return "it is one object around a list: give the list alone, as in jq -c '." + string(match[1]) + "[]' FILE | reporter analyze -"
-}
+var unitNames = map[mapped.Unit]string{mapped.Seconds: "seconds", mapped.Milliseconds: "milliseconds", mapped.Microseconds: "microseconds", mapped.Nanoseconds: "nanoseconds"}
 
 // tableName is where stream records and CloudTrail's events name their table.
 var tableName = regexp.MustCompile(`"tableName"\s*:\s*"([a-zA-Z0-9_.-]{3,255})"`)
@@ -180,8 +140,16 @@ func otherEvent(line []byte) string {
 // keysRemedy names the key attributes of a stream record or an event, for the setting
 // that tells partition key and sort key apart; empty unless the line shows one or two.
 func keysRemedy(line []byte) string {
-	var keys Names
-	for _, name := range fieldsOf(line) {
+	var keys []string
+	var first json.RawMessage // others may follow in its line
+	if json.NewDecoder(bytes.NewReader(line)).Decode(&first) != nil {
+		return ""
+	}
+	rows := mapped.RowsOf(first)
+	if len(rows) == 0 {
+		return ""
+	}
+	for _, name := range slices.Sorted(maps.Keys(rows[0].Values)) {
 		for _, in := range []string{"dynamodb.Keys.", "requestParameters.key."} {
 			if key, is := strings.CutPrefix(name, in); is {
 				key, _, _ = strings.Cut(key, ".")
@@ -201,6 +169,9 @@ func keysRemedy(line []byte) string {
 		return ""
 	}
 	pk, sk := keys[0], keys[1]
+	if nearness(sk) > nearness(pk) {
+		pk, sk = sk, pk
+	}
 	instruction := "No event tells which is the partition key. This does, as HASH: aws dynamodb describe-table --table-name " + table +
 		" --query Table.KeySchema. If it is " + pk + ", write"
 	named := func(pk, sk string) bool {
@@ -212,7 +183,7 @@ func keysRemedy(line []byte) string {
 	if named(pk, sk) {
 		instruction = "Going by their names alone, write"
 	}
-	return fmt.Sprintf("its keys are %s, %s. %s in a file for --tables: tables: {%s: {partition_key: %s, sort_key: %s}}", pk, sk, instruction, table, pk, sk)
+	return fmt.Sprintf("its keys are %s and %s. %s in a file for --tables: tables: {%s: {partition_key: %s, sort_key: %s}}", pk, sk, instruction, table, pk, sk)
 }
 
 // partitionNames and sortNames are names of key attributes that identify their role.
@@ -227,9 +198,6 @@ var missing = map[sample.RejectReason][2]string{
 	sample.RejectNoOp: {"op", "operation (op) and no units (rcu, wcu)"},
 }
 
-// lookAmong follows a mapping that was guessed by names.
-const lookAmong = "; look among all names for units (wcu, rcu), sizes (bytes) and a sampling rate, too"
-
 // noRequests are objects without requests, by a field that only they have.
 var noRequests = []struct{ field, text string }{
 	{"digestStartTime", "it is a digest of CloudTrail, which holds no events: leave these files out"},
@@ -238,108 +206,43 @@ var noRequests = []struct{ field, text string }{
 }
 
 // missingAdvice returns the remedy for a line that lacks a field.
-func (g *glimpse) missingAdvice(reason sample.RejectReason) advice {
-	names := Names(g.fields.Columns())
-	if at := bytes.IndexByte(g.line, '{'); len(names) == 0 && at >= 0 {
-		names = fieldsOf(g.line[at:])
-	}
-	suggested, fits := names.suggest()
-	for _, field := range []string{"ts", "pk"} {
-		if theirs := g.fields.FieldName(field); theirs != field && names.has(theirs) {
-			fits++ // a mapped name counts for as much as a telling one
+func (g *glimpse) missingAdvice(reason sample.RejectReason) string {
+	var top map[string]json.RawMessage
+	if json.Unmarshal(g.line, &top) == nil {
+		for _, other := range noRequests {
+			if top[other.field] != nil {
+				return other.text
+			}
 		}
-	}
-	for _, other := range noRequests {
-		if names.has(other.field) && fits < 2 {
-			return advice{text: other.text}
-		}
-	}
-	if list := listRemedy(g.line); list != "" && g.named && fits == 0 {
-		return advice{text: list}
 	}
 	field, text := missing[reason][0], "it has no "+missing[reason][1]
 	theirs := g.fields.FieldName(field)
 	op, _ := sample.ParseOp(g.fields.Value(g.line, "op"))
 	switch {
 	case reason == sample.RejectNoOp && op != sample.OpUnknown:
-		text = fmt.Sprintf("its operation is %s: a statement does not tell reads from writes. Map its units (rcu, wcu), or its kind with --map op=const:GetItem or op=const:UpdateItem", op)
-	case reason == sample.RejectNoTable && (names.has(g.fields.FieldName("pk")) || !g.named):
-		text = "it names no table: say which with --table NAME"
-	case theirs != field && names.has(theirs):
-		text += ": " + wording.Printable(theirs) + " is empty in it"
-	case !g.named || len(names) == 0:
-		text += ": say which field it is with --map"
-	case theirs != field:
-		text += ": there is no " + wording.Printable(theirs) + " in " + names.String() + ": name another with --map " + field + "=" + cmp.Or(names.guesses()[field], "FIELD")
-	default:
-		text += "; its fields are " + names.String() + ": try " + suggested + lookAmong
+		return fmt.Sprintf("its operation is %s: a statement does not tell reads from writes. Map its units (rcu, wcu), or its kind with --map op=const:GetItem or op=const:UpdateItem", op)
+	case reason == sample.RejectNoTable:
+		return "it names no table: say which with --table NAME"
+	case theirs != field && g.named:
+		return text + ": " + wording.Printable(theirs) + " is empty in it, or not there"
 	}
-	return advice{text: text, fits: min(fits, 3)}
+	return text + ": say which field it is with --map " + field + "=FIELD"
 }
 
 // syntaxAdvice describes a line that is no object of JSON.
-func (g *glimpse) syntaxAdvice() advice {
+func (g *glimpse) syntaxAdvice() string {
 	text := bytes.TrimSpace(g.line)
-	header, inColumns := mapped.ColumnsOf(text)
-	next, _, _ := bytes.Cut(g.behind, []byte("\n"))
 	switch {
 	case json.Valid(text):
-		return advice{text: "it is JSON, but no object: a sample is one object a line"}
+		return "it is JSON, but no object: a sample is one object a line"
 	case bytes.IndexByte(text, 0) >= 0:
-		return advice{text: "it is binary: give JSON, CSV or TSV, plain or as gzip or zstd"}
+		return "it is binary: give JSON, CSV or TSV, plain or as gzip or zstd"
 	case !utf8.Valid(text):
-		return advice{text: remedies[sample.RejectBadUTF8], fits: 1}
+		return remedies[sample.RejectBadUTF8]
 	case bytes.HasPrefix(text, []byte("{")), bytes.HasPrefix(text, []byte("[{")):
-		return advice{text: "its JSON is broken, or cut off"}
-	case objectBehind(text) != nil:
-		return g.behindAdvice(text)
-	case g.first && inColumns && !slices.ContainsFunc(header.Names, isFigure) && objectBehind(next) == nil:
-		return g.columnsAdvice(&header)
+		return "its JSON is broken, or cut off"
 	}
-	return advice{text: "it is no JSON object, and no row of CSV or TSV: their first line must name the columns"}
-}
-
-// columnsAdvice proposes a mapping for a line of names, with all of them where some have to be
-// chosen from.
-func (g *glimpse) columnsAdvice(header *mapped.Columns) advice {
-	text := "these are CSV columns"
-	if header.Separator == '\t' {
-		text = "these are TSV columns"
-	}
-	if !g.named {
-		return advice{text: text + ": name them with --map, as in --map pk=COLUMN", fits: 1}
-	}
-	suggested, fits := Names(header.Names).suggest()
-	if strings.Contains(suggested, "=FIELD") {
-		text += ", " + Names(header.Names).String()
-		suggested += " with one of them in the place of each FIELD"
-	}
-	return advice{text: text + ": " + suggested + lookAmong, fits: fits + 1} // the rows below it tell less
-}
-
-// objectBehind returns the JSON object that a line ends with, behind other text; nil for none.
-func objectBehind(line []byte) []byte {
-	line = bytes.TrimSpace(line)
-	at := bytes.IndexByte(line, '{')
-	if at < 1 || !bytes.HasSuffix(line, []byte("}")) {
-		return nil
-	}
-	return line[at:]
-}
-
-// behindAdvice proposes a mapping for an object behind other text.
-func (g *glimpse) behindAdvice(text []byte) advice {
-	const kind = "it is JSON behind other text, as in a log: "
-	object := objectBehind(text)
-	names := fieldsOf(object)
-	if !g.named || len(names) == 0 {
-		return advice{text: kind + "name its fields with --map"}
-	}
-	suggested, fits := names.suggest()
-	if bytes.ContainsAny(text[:len(text)-len(object)], "0123456789") && strings.Contains(suggested, "ts=FIELD") {
-		suggested, fits = strings.Replace(suggested, "ts=FIELD", "ts=begin:", 1), fits+1
-	}
-	return advice{text: kind + suggested + lookAmong, fits: fits}
+	return "it has no JSON object and no pairs such as pk=a, and is no row of CSV or TSV, whose first line must name the columns"
 }
 
 // isFigure reports whether a cell is a number or a time, as no column is called.

@@ -43,6 +43,8 @@ func NoHotKeys(r *intake.Reading, doubts string, gaps bool) string {
 	switch {
 	case doubts != "":
 		text = doubts + " No hot key is proven."
+	case r.Unrepeated != "":
+		text = UnrepeatedKey(r)
 	case r.Means:
 		text = "No key is proven to be hot, and none to be healthy: single seconds are not seen."
 	case r.Partial(), gaps:

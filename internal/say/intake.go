@@ -70,6 +70,34 @@ func RepeatedIDs(r *intake.Reading) string {
 		wording.Count(repeats), wording.Count(r.Good+repeats))
 }
 
+// UnrepeatedKey tells that what was given as the partition key seems to be none; empty where it
+// seems to be.
+func UnrepeatedKey(r *intake.Reading) string {
+	if r.Unrepeated == "" {
+		return ""
+	}
+	return fmt.Sprintf("No hot keys, if %s is the partition key. But hardly two samples have the same value in it, as if it told requests apart: name the partition key with --map pk=FIELD.", wording.Printable(r.Unrepeated))
+}
+
+// RepeatedFiles tells of files with the same bytes as an earlier one; empty for none.
+func RepeatedFiles(paths []string) string {
+	const most = 5
+	if len(paths) == 0 {
+		return ""
+	}
+	names := wording.Names(paths[:min(len(paths), most)])
+	for i := range names {
+		names[i] = filePlace(names[i])
+	}
+	if len(paths) > most {
+		names = append(names, fmt.Sprintf("%d more", len(paths)-most))
+	}
+	return "Counted once, because an earlier file has the same bytes: " + wording.List(names) + "."
+}
+
+// LastWrites limits the loads of an incremental export to S3.
+const LastWrites = "An incremental export has only the last write of each item in its period: all loads are lower bounds."
+
 // IntakeCount returns how many samples were counted, and how many were bad, by reason.
 func IntakeCount(r *intake.Reading) string {
 	text := wording.Count(r.Good) + " samples counted"

@@ -1,6 +1,7 @@
 package change
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 // Decoder reads stream records as JSON.
 type Decoder struct {
 	tables map[string]table
+	table  string
 }
 
 // table is a table's schema, with the names of its global secondary indexes in order.
@@ -31,12 +33,15 @@ func NewDecoder(tables sample.Schemas) *Decoder {
 	return d
 }
 
+// SetTable sets the table of records that name none, as GetRecords and exports write them.
+func (d *Decoder) SetTable(name string) { d.table = name }
+
 // Decode reads every record in one message: one object, an array, NDJSON, or {"Records":[…]}. A
 // record without a time takes the message's own time, at, in Unix milliseconds. If at is 0 or
 // less, such a record is a bad sample. Bad records do not affect the good ones beside them.
 func (d *Decoder) Decode(message []byte, at int64, h sample.Handler) {
 	frame.Each(message, h, func(raw []byte) {
-		c, reason := read(raw, at)
+		c, reason := read(raw, at, d.table)
 		if reason != "" {
 			h.Bad(reason, frame.Excerpt(raw))
 			return
@@ -68,12 +73,36 @@ type event struct {
 		Type        string `json:"type"`
 		PrincipalID string `json:"principalId"`
 	} `json:"userIdentity"`
-	Body *struct {
-		Time     json.RawMessage `json:"ApproximateCreationDateTime"`
-		Keys     json.RawMessage `json:"Keys"`
-		NewImage json.RawMessage `json:"NewImage"`
-		OldImage json.RawMessage `json:"OldImage"`
-	} `json:"dynamodb"`
+	Body *body `json:"dynamodb"`
+	// An incremental export to S3 has the images beside the time of the write.
+	body
+	Metadata *struct {
+		Written struct{ N json.RawMessage } `json:"WriteTimestampMicros"`
+	} `json:"Metadata"`
+}
+
+type body struct {
+	Time     json.RawMessage `json:"ApproximateCreationDateTime"`
+	Keys     json.RawMessage `json:"Keys"`
+	NewImage json.RawMessage `json:"NewImage"`
+	OldImage json.RawMessage `json:"OldImage"`
+}
+
+// IsExport reports whether a message seems to have changes of an incremental export to S3.
+func IsExport(message []byte) bool { return bytes.Contains(message, []byte(`"WriteTimestampMicros"`)) }
+
+// exported fills in what an incremental export leaves out: it has the last change of each item.
+func (e *event) exported() {
+	e.Body = &e.body
+	e.Time = bytes.Trim(e.Metadata.Written.N, `"`)
+	switch {
+	case len(e.NewImage) == 0:
+		e.EventName = "REMOVE"
+	case len(e.OldImage) == 0:
+		e.EventName = "INSERT"
+	default:
+		e.EventName = "MODIFY"
+	}
 }
 
 // operations are the requests behind the events. A put over an existing item is a MODIFY, like
@@ -82,10 +111,13 @@ var operations = map[string]sample.Op{
 	"INSERT": sample.PutItem, "MODIFY": sample.UpdateItem, "REMOVE": sample.DeleteItem,
 }
 
-func read(raw []byte, at int64) (*itemChange, sample.RejectReason) {
+func read(raw []byte, at int64, table string) (*itemChange, sample.RejectReason) {
 	var e event
 	if json.Unmarshal(raw, &e) != nil {
 		return nil, sample.RejectBadText
+	}
+	if e.Body == nil && e.Metadata != nil && len(e.Keys) > 0 {
+		e.exported()
 	}
 	if e.Body == nil {
 		return nil, RejectNotChange
@@ -94,7 +126,9 @@ func read(raw []byte, at int64) (*itemChange, sample.RejectReason) {
 		table: e.TableName, region: e.Region, id: e.EventID,
 		expired: e.UserIdentity.Type == "Service" && e.UserIdentity.PrincipalID == "dynamodb.amazonaws.com",
 	}
-	c.locate(e.EventSourceARN)
+	if c.locate(e.EventSourceARN); c.table == "" {
+		c.table = table
+	}
 	var reason sample.RejectReason
 	if c.time, c.fromMessage, reason = readTime(e.Body.Time, at); reason != "" {
 		return nil, reason
@@ -154,7 +188,7 @@ func readTime(raw json.RawMessage, at int64) (ms int64, fromMessage bool, reason
 		}
 		return at, true, ""
 	}
-	if raw[0] == '"' {
+	if raw[0] == '"' { // a number in quotes may be rounded to ten seconds: 1.79586720E+09
 		var t time.Time
 		if json.Unmarshal(raw, &t) != nil {
 			return 0, false, sample.RejectBadTime

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
@@ -124,7 +125,7 @@ func (b *DetectingDecoder) Decode(message []byte, at int64, h sample.Handler) {
 
 // FileDecoder decodes the messages of files, one file after the other: of any form, or
 // with other people's fields. CSV and TSV need no mapping where their columns have the
-// names of Keyheat JSON.
+// names of Keyheat JSON. Samples may lie in other JSON, in texts of it, and behind other text.
 type FileDecoder struct {
 	detecting *DetectingDecoder
 	mapped    *mapped.Decoder
@@ -132,12 +133,18 @@ type FileDecoder struct {
 	begun     bool // the file at hand
 	columns   bool // it has a line of names that are Keyheat JSON's
 	foreign   bool // the message at hand was mapped
+	exports   bool
 }
 
 // NewFileDecoder returns a decoder for these tables, and for a mapping that is valid.
 func NewFileDecoder(tables Tables, m mapped.Mapping) *FileDecoder {
-	_, rates, _ := splitTables(tables)
-	return &FileDecoder{detecting: NewDetectingDecoder(tables), mapped: mapped.NewDecoder(m, rates), mapping: m}
+	schemas, rates, _ := splitTables(tables)
+	f := &FileDecoder{detecting: NewDetectingDecoder(tables), mapped: mapped.NewDecoder(m, rates), mapping: m}
+	changes := change.NewDecoder(schemas)
+	changes.SetTable(m.Table)
+	f.detecting.decoders[Stream], f.detecting.decoders[OTLP] = changes, NewDecoder(OTLP, tables)
+	f.mapped.SetKnown(f.decodeKnown)
+	return f
 }
 
 // Begin begins another file.
@@ -151,13 +158,35 @@ func (f *FileDecoder) Decode(message []byte, at int64, h sample.Handler) {
 	if !f.begun {
 		f.begun, f.columns = true, mapped.HasHeader(message)
 	}
-	f.foreign = f.columns || len(f.mapping.Fields) > 0 || !f.mapping.IsZero() && Detect(message) == Keyheat
+	detected := detect(message)
+	f.foreign = f.columns || len(f.mapping.Fields) > 0 || detected == "" || detected == OTLP || !f.mapping.IsZero() && detected == Keyheat
 	if f.foreign {
 		f.mapped.Decode(message, at, h)
 		return
 	}
-	f.detecting.Decode(message, at, h)
+	f.exports = f.exports || detected == Stream && change.IsExport(message)
+	f.detecting.detected = detected
+	f.detecting.decoders[detected].Decode(message, at, h)
 }
+
+// decodeKnown decodes an object within other JSON if it is of a known form.
+func (f *FileDecoder) decodeKnown(o mapped.Object, h sample.Handler) bool {
+	var m members
+	if json.Unmarshal(o.Raw, &m) != nil {
+		return false
+	}
+	form := m.form()
+	if form == "" || form == Keyheat {
+		return false
+	}
+	f.exports = f.exports || form == Stream && change.IsExport(o.Raw)
+	f.detecting.decoders[form].Decode(o.Raw, 0, h)
+	return true
+}
+
+// HasExports reports whether changes of an incremental export were among the samples: it has only
+// the last change of each item.
+func (f *FileDecoder) HasExports() bool { return f.exports }
 
 // FieldName returns the file's own name of a field of Keyheat JSON.
 func (f *FileDecoder) FieldName(field string) string {
@@ -167,13 +196,8 @@ func (f *FileDecoder) FieldName(field string) string {
 	return field
 }
 
-// Columns returns the names of the columns of the file at hand; none of JSON.
-func (f *FileDecoder) Columns() []string {
-	if f.foreign {
-		return f.mapped.Columns()
-	}
-	return nil
-}
+// Columns returns the columns of the file at hand; none of JSON.
+func (f *FileDecoder) Columns() mapped.Columns { return f.mapped.Columns() }
 
 // HasRates reports whether the message at hand is Keyheat JSON or was mapped: other forms of
 // files state no sampling rate.
@@ -196,10 +220,18 @@ const detectLines = 16
 const detectRecords = 5
 
 // Detect returns the most common format among a message's first JSON records. If formats
-// tie, it returns the first record's.
+// tie, it returns the first record's. A form that it does not know counts as Keyheat JSON.
 func Detect(message []byte) Format {
+	if f := detect(message); f != "" && f != OTLP {
+		return f
+	}
+	return Keyheat
+}
+
+// detect is Detect with OTLP, and with "" for an unknown form.
+func detect(message []byte) (best Format) {
 	rest := bytes.TrimPrefix(message, []byte("\xef\xbb\xbf"))
-	counts, best, records := make(map[Format]int), Keyheat, 0
+	counts, records := make(map[Format]int), 0
 	for range detectLines {
 		if rest = bytes.TrimLeft(rest, " \t\r\n[,"); len(rest) == 0 || records == detectRecords {
 			break
@@ -224,21 +256,33 @@ func Detect(message []byte) Format {
 type members struct {
 	Records  []members       `json:"Records"`
 	DynamoDB json.RawMessage `json:"dynamodb"`
-	Source   json.RawMessage `json:"eventSource"`
+	Metadata json.RawMessage `json:"Metadata"`
+	Keys     json.RawMessage `json:"Keys"`
+	Source   string          `json:"eventSource"`
 	Request  json.RawMessage `json:"requestParameters"`
+	Spans    json.RawMessage `json:"resourceSpans"`
+	Looked   json.RawMessage `json:"CloudTrailEvent"` // an answer of lookup-events, with the event as text
 	Table    json.RawMessage `json:"table"`
+	PK       json.RawMessage `json:"pk"`
+	Time     json.RawMessage `json:"ts"`
+	Units    json.RawMessage `json:"units"`
 }
 
+// form returns the form of a record; "" where nothing shows one.
 func (m *members) form() Format {
 	switch {
 	case len(m.Records) > 0:
 		return m.Records[0].form()
-	case m.Table != nil:
+	case m.Table != nil && m.Units == nil && (m.Time != nil || m.PK != nil), m.PK != nil && m.Time != nil && m.Units == nil:
 		return Keyheat
-	case m.DynamoDB != nil:
+	case m.DynamoDB != nil, m.Metadata != nil && m.Keys != nil:
 		return Stream
-	case m.Source != nil || m.Request != nil:
+	case m.Looked != nil:
+		return ""
+	case strings.HasSuffix(m.Source, ".amazonaws.com"), m.Request != nil && m.Source == "":
 		return CloudTrail
+	case m.Spans != nil:
+		return OTLP
 	}
-	return Keyheat
+	return ""
 }

@@ -18,6 +18,8 @@ const (
 	// RejectQuote rejects a line of CSV with a quote that does not end, within [MaxRow] bytes
 	// or before another row.
 	RejectQuote sample.RejectReason = "bad_quote"
+	// RejectElement rejects an element without a sample, in a list that has samples.
+	RejectElement sample.RejectReason = "no_sample"
 )
 
 // layout is the structure of a file with samples.
@@ -40,8 +42,11 @@ type Decoder struct {
 	columns Columns
 	at      []cell   // position of each rule's value
 	before  []byte   // the text before the object in its line
+	whole   []byte   // the line, where the object is only a part of it
 	times   []string // the layouts of times that are texts
+	commas  bool     // a row has a decimal comma
 	buf     []byte
+	known   func(Object, sample.Handler) bool
 }
 
 // NewDecoder returns a decoder for a valid mapping. [keyheatjson.Decoder.SetRates] explains
@@ -55,11 +60,15 @@ func NewDecoder(m Mapping, rates map[string]float64) *Decoder {
 	return d
 }
 
-// Begin begins another file, which may have another layout.
-func (d *Decoder) Begin() { d.layout, d.columns = unknown, Columns{} }
+// SetKnown sets what takes objects that the mapping does not fit, because they are samples of
+// another form.
+func (d *Decoder) SetKnown(known func(Object, sample.Handler) bool) { d.known = known }
 
-// Columns returns the names of the file's columns, or none for JSON.
-func (d *Decoder) Columns() []string { return d.columns.Names }
+// Begin begins another file, which may have another layout.
+func (d *Decoder) Begin() { d.layout, d.columns, d.commas = unknown, Columns{}, false }
+
+// Columns returns the file's columns, or none for JSON.
+func (d *Decoder) Columns() Columns { return d.columns }
 
 // FieldName returns the files' name of a Keyheat JSON field, or the field's own name without a
 // mapping.
@@ -84,20 +93,24 @@ func (d *Decoder) Value(line []byte, field string) string {
 	case d.layout != rows:
 		return Value(line, d.rules[at].path)
 	}
-	row, ok := cells(line, d.columns.Separator)
+	row, ok := d.columns.cells(line)
 	if !ok || len(row) != len(d.columns.Names) {
 		return ""
 	}
 	return textIn(d.at[at].value(row))
 }
 
-// Value returns the text at a path in the JSON object of a line, or "".
-func Value(line []byte, path string) string {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(objectIn(line), &fields) != nil {
-		return ""
+// Value returns the text at a path in the first object of a line that has it, or "".
+func Value(line []byte, path string) (text string) {
+	object := valueIn(line)
+	if object == nil {
+		object = logfmtIn(line)
 	}
-	return textIn(lookup(fields, path))
+	Open(object, func(o Object) bool {
+		text = textIn(lookup(o.Members, path))
+		return text != ""
+	}, func(json.RawMessage) {})
+	return text
 }
 
 func textIn(value json.RawMessage) string {
@@ -137,6 +150,7 @@ func (d *Decoder) recognise(message []byte) []byte {
 		return message
 	}
 	d.layout, d.columns = rows, columns
+	d.commas = columns.Separator == ';' && decimalComma.Match(rest)
 	d.at = d.at[:0]
 	for i := range d.rules {
 		d.at = append(d.at, columns.find(d.rules[i].path))
@@ -173,25 +187,58 @@ func (d *Decoder) each(message []byte, do func(line []byte)) {
 	}
 }
 
-// line reads a line of JSON, alone or with other text around it.
+// line reads a line of JSON, alone or with other text around it, or of logfmt.
 func (d *Decoder) line(line []byte) {
-	if object := objectIn(line); object != nil {
-		d.before = line[:bytes.Index(line, object)]
-		line = object
+	object := valueIn(line)
+	if object == nil {
+		object = logfmtIn(line)
+	}
+	if object != nil {
+		d.before = line[:max(0, bytes.Index(line, object))]
+		d.whole, line = line, object
 	}
 	d.frames(line) // frames reports the reject reason
-	d.before = nil
+	d.before, d.whole = nil, nil
 }
 
 func (d *Decoder) frames(text []byte) { frame.Each(text, d.relay.Handler, d.object) }
 
+// object reads the samples in an object: itself, or what is in it.
 func (d *Decoder) object(raw []byte) {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(raw, &fields) != nil {
-		d.relay.Handler.Bad(sample.RejectSyntax, frame.Excerpt(raw))
-		return
+	line := raw
+	if d.whole != nil {
+		line = d.whole
 	}
-	d.emit(raw, func(i int) json.RawMessage { return lookup(fields, d.rules[i].path) })
+	var top map[string]json.RawMessage
+	taken := Open(raw, func(o Object) bool {
+		if top == nil {
+			top = o.Members
+		}
+		return d.take(line, o)
+	}, func(json.RawMessage) { d.relay.Handler.Bad(RejectElement, frame.Excerpt(line)) })
+	if !taken { // it is told what it lacks
+		d.emit(line, func(i int) json.RawMessage { return lookup(top, d.rules[i].path) })
+	}
+}
+
+// take reads an object that has a key and a time, or is of a known form.
+func (d *Decoder) take(line []byte, o Object) bool {
+	needed := 0
+	for i := range d.rules {
+		r := &d.rules[i]
+		if (r.name == "pk" || r.name == "ts") && (r.path == "" || r.path == begin && len(d.before) > 0 || lookup(o.Members, r.path) != nil) {
+			needed++
+		}
+	}
+	switch {
+	case needed == 2:
+		d.emit(line, func(i int) json.RawMessage { return lookup(o.Members, d.rules[i].path) })
+		return true
+	case d.known == nil:
+		return false
+	}
+	d.relay.line = line
+	return d.known(o, &d.relay)
 }
 
 // emit converts a line to Keyheat JSON and passes it on. value returns the line's value for a
@@ -199,6 +246,8 @@ func (d *Decoder) object(raw []byte) {
 func (d *Decoder) emit(line []byte, value func(rule int) json.RawMessage) {
 	dst, hasTable := append(d.buf[:0], '{'), false
 	attrs := []byte(nil)
+	var units json.RawMessage
+	var op sample.Op
 	for i := range d.rules {
 		r := &d.rules[i]
 		var raw json.RawMessage
@@ -215,15 +264,24 @@ func (d *Decoder) emit(line []byte, value func(rule int) json.RawMessage) {
 		case isAttribute(r.name):
 			attrs = append(appendText(append(attrs, ','), r.name[len(attribute):]), ':')
 			attrs = d.appendValue(attrs, r.kind, raw)
+		case r.kind == kindUnits:
+			units = raw
 		case r.kind == kindThrottle && lostField(raw) != "": // it is no throttle
 			dst = d.appendField(dst, lostField(raw), kindNumber, d.requests(value))
 		default:
 			hasTable = hasTable || r.name == "table"
+			if r.kind == kindOp {
+				text, _ := textOf(raw)
+				op, _ = sample.ParseOp(operation(text))
+			}
 			dst = d.appendField(dst, r.name, r.kind, raw)
 		}
 	}
 	if !hasTable && d.mapping.Table != "" {
 		dst = d.appendField(dst, "table", kindText, appendText(nil, d.mapping.Table))
+	}
+	if units != nil {
+		dst = d.appendUnits(dst, units, op)
 	}
 	if len(attrs) > 0 {
 		attrs[0] = '{'

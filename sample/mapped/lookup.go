@@ -27,14 +27,15 @@ func lookup(fields map[string]json.RawMessage, path string) json.RawMessage {
 }
 
 // lookUp returns the value at a path in a value: an object, an array (elements are numbered
-// from 0), or a text that contains an object as JSON.
+// from 0), or a text that contains one as JSON.
 func lookUp(value json.RawMessage, path string) json.RawMessage {
-	if text, isText := textOf(value); isText {
-		value = objectIn([]byte(text))
+	if value = inner(value); len(value) == 0 {
+		return nil
+	}
+	if object := named(value); value[0] == '[' && object != nil {
+		value = object
 	}
 	switch {
-	case len(value) == 0:
-		return nil
 	case value[0] == '{':
 		var fields map[string]json.RawMessage
 		if json.Unmarshal(value, &fields) != nil {
@@ -62,24 +63,4 @@ func present(value json.RawMessage) json.RawMessage {
 		return nil
 	}
 	return value
-}
-
-// maxBrackets is the most positions of a line that are tried as JSON.
-const maxBrackets = 8
-
-// objectIn returns the JSON object in a line, which may have other text around it, or nil.
-func objectIn(line []byte) []byte {
-	end := bytes.LastIndexByte(line, '}') + 1
-	from := 0
-	for range maxBrackets {
-		next := bytes.IndexByte(line[from:], '{')
-		if next < 0 || from+next >= end {
-			break
-		}
-		if from += next; json.Valid(line[from:end]) {
-			return line[from:end]
-		}
-		from++
-	}
-	return nil
 }

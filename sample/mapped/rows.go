@@ -17,6 +17,8 @@ type Columns struct {
 	// Separator separates columns: a comma, a tab, a semicolon or a bar.
 	Separator rune
 	Names     []string
+	// spaced means that a space follows each separator.
+	spaced bool
 }
 
 // separators are the possible column separators.
@@ -47,10 +49,11 @@ func ColumnsOf(line []byte) (best Columns, ok bool) {
 		if !ok || len(names) < 2 || len(names) <= len(best.Names) || separator == '|' && slices.ContainsFunc(names, hasSpaceAround) {
 			continue
 		}
+		spaced := !slices.ContainsFunc(names[1:], func(name string) bool { return !strings.HasPrefix(name, " ") })
 		for i := range names {
 			names[i] = strings.TrimSpace(names[i])
 		}
-		best = Columns{separator, names}
+		best = Columns{separator, names, spaced}
 	}
 	return best, len(best.Names) > 1
 }
@@ -62,7 +65,7 @@ func hasSpaceAround(name string) bool { return strings.TrimSpace(name) != name }
 // more or fewer cells than columns.
 func (c *Columns) Cells(text []byte) map[string]string {
 	n, _ := c.Next(text, true)
-	row, ok := cells(bytes.TrimRight(text[:n], "\r\n"), c.Separator)
+	row, ok := c.cells(bytes.TrimRight(text[:n], "\r\n"))
 	if !ok || len(row) != len(c.Names) {
 		return nil
 	}
@@ -71,6 +74,16 @@ func (c *Columns) Cells(text []byte) map[string]string {
 		all[name] = row[i]
 	}
 	return all
+}
+
+// Line returns the line of names.
+func (c *Columns) Line() []byte {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	w.Comma = c.Separator
+	_ = w.Write(c.Names) // into memory
+	w.Flush()
+	return b.Bytes()
 }
 
 // cells returns the cells of one row, or false if a quote does not end.
@@ -82,6 +95,17 @@ func cells(line []byte, separator rune) ([]string, bool) {
 	r.Comma, r.FieldsPerRecord, r.LazyQuotes = separator, -1, separator == '\t'
 	row, err := r.Read()
 	return row, err == nil
+}
+
+// cells returns the cells of one row of the columns.
+func (c *Columns) cells(line []byte) ([]string, bool) {
+	row, ok := cells(line, c.Separator)
+	if c.spaced {
+		for i := range row {
+			row[i] = strings.TrimSpace(row[i])
+		}
+	}
+	return row, ok
 }
 
 // MaxRow is the largest row that may span lines, in bytes. If a quote does not end within it,
@@ -197,7 +221,7 @@ func (d *Decoder) rows(message []byte) {
 // row maps a row. An empty cell is a missing field. closed means that the row's quotes end. A
 // row that is not UTF-8 is bad, because two different keys could become equal.
 func (d *Decoder) row(line []byte, closed bool) {
-	row, ok := cells(line, d.columns.Separator)
+	row, ok := d.columns.cells(line)
 	switch {
 	case !utf8.Valid(line):
 		d.relay.Handler.Bad(sample.RejectBadUTF8, frame.Excerpt(line))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -17,7 +18,7 @@ import (
 // layout may have a fraction behind the seconds. No layout lacks seconds, because a minute's
 // requests within one second would make any key hot.
 var knownTimes = []string{
-	time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05 Z0700", "2006-01-02 15:04:05 MST",
+	time.RFC3339, "2006-01-02T15:04:05 MST", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05 Z0700", "2006-01-02 15:04:05 MST",
 	"2006-01-02 15:04:05 Z07:00", "2006-01-02 15:04:05Z07", "2006-01-02T15:04:05Z07", "20060102T150405Z07:00",
 	"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006/01/02 15:04:05", "02/Jan/2006:15:04:05 -0700",
 	"2.1.2006 15:04:05", "2.1.2006, 15:04:05", "2.1.2006T15:04:05",
@@ -31,6 +32,7 @@ func (d *Decoder) millis(text string) (int64, bool) {
 			return ms, ok
 		}
 	}
+	text, _, _ = strings.Cut(text, "[") // Java adds the zone's name: +01:00[Europe/Berlin]
 	for _, layout := range d.times {
 		if t, err := time.Parse(layout, text); err == nil {
 			return t.UnixMilli(), true
@@ -42,20 +44,46 @@ func (d *Decoder) millis(text string) (int64, bool) {
 // begin marks a time that is in front of the object in its line.
 const begin = "begin:"
 
-// maxWords is the most words of a time in front of an object.
-const maxWords = 6
+// A time in front of an object has at most maxWords words, and at most maxSkipped words are before
+// it, such as a level or the priority of syslog.
+const maxWords, maxSkipped = 6, 3
+
+// firstTime is before every request: DynamoDB began in 2012. The number of a process is no time.
+var firstTime = time.Date(2012, time.January, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
 
 // timeBefore returns the time at the beginning of the object's line, perhaps in brackets, or
 // nil.
 func (d *Decoder) timeBefore() json.RawMessage {
-	words := strings.Fields(strings.TrimLeft(string(d.before[:min(len(d.before), 200)]), "["))
-	for n := min(len(words), maxWords); n > 0; n-- {
-		text := strings.TrimRight(strings.Join(words[:n], " "), "]:,;|-")
-		if ms, ok := d.millis(strings.TrimRight(text, " ")); ok {
-			return strconv.AppendInt(nil, ms, 10)
+	text := string(d.before[:min(len(d.before), 200)])
+	if priority := syslogPriority.FindString(text); priority != "" {
+		text = text[len(priority):]
+	}
+	words := strings.Fields(strings.TrimLeft(text, "["))
+	for from := range min(len(words), maxSkipped+1) {
+		for n := min(len(words)-from, maxWords); n > 0; n-- {
+			text := strings.Trim(strings.Join(words[from:from+n], " "), "[]:,;|- ")
+			if ms, ok := d.millis(text); ok && ms >= firstTime {
+				return strconv.AppendInt(nil, ms, 10)
+			}
+			if at, err := time.Parse(time.Stamp, text); err == nil {
+				return strconv.AppendInt(nil, withYear(at, time.Now().UTC()).UnixMilli(), 10)
+			}
 		}
 	}
 	return nil
+}
+
+// syslogPriority begins a line of syslog, with a version in RFC 5424.
+var syslogPriority = regexp.MustCompile(`^<\d{1,3}>(?:1 )?`)
+
+// withYear returns a time of syslog, which has no year, in the newest year that leaves it in the
+// past, or within a day that clocks and zones may differ by.
+func withYear(at, now time.Time) time.Time {
+	at = at.AddDate(now.Year(), 0, 0)
+	if at.After(now.AddDate(0, 0, 1)) {
+		at = at.AddDate(-1, 0, 0)
+	}
+	return at
 }
 
 // millis converts a time that is a number of units to milliseconds. ok is false if it is too

@@ -3,6 +3,7 @@ package mapped
 import (
 	"encoding/json"
 	"maps"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -14,6 +15,10 @@ import (
 func (d *Decoder) appendValue(dst []byte, k kind, raw json.RawMessage) []byte {
 	text, isText := textOf(raw)
 	switch k {
+	case kindKey:
+		if object := typedIn(text); isText && object != nil {
+			return append(dst, object...)
+		}
 	case kindTime:
 		if ms, ok := d.millis(text); ok {
 			return strconv.AppendInt(dst, ms, 10)
@@ -50,17 +55,104 @@ func (d *Decoder) appendValue(dst []byte, k kind, raw json.RawMessage) []byte {
 	return append(dst, raw...)
 }
 
+// typedIn returns the value in DynamoDB's JSON that a text is, such as {"S":"a"}, or nil.
+func typedIn(text string) json.RawMessage {
+	var members map[string]json.RawMessage
+	if !strings.HasPrefix(text, "{") || json.Unmarshal([]byte(text), &members) != nil || len(members) != 1 {
+		return nil
+	}
+	for name, value := range members {
+		if _, isText := textOf(value); isText && strings.Contains("SNB", name) {
+			return json.RawMessage(text)
+		}
+	}
+	return nil
+}
+
 // unknownThrottle is a throttle that Keyheat JSON rejects with bad_throttle. It replaces
 // unknown texts.
 const unknownThrottle = `"-"`
 
-// number returns a number with a decimal point. Rows with semicolons as separators have decimal
-// commas.
+// decimalComma is a cell with a decimal comma, in rows with semicolons as separators.
+var decimalComma = regexp.MustCompile(`(?m)(?:^|;)"?-?\d+(?:\.\d{3})*,\d+"?(?:;|\r?$)`)
+
+// number returns a number with a decimal point. Where one cell has a decimal comma, points part
+// thousands: 1.200 is 1200.
 func (d *Decoder) number(text string) string {
-	if d.layout != rows || d.columns.Separator != ';' || strings.Count(text, ",") != 1 || strings.Contains(text, ".") {
+	if !d.commas {
 		return text
 	}
-	return strings.Replace(text, ",", ".", 1)
+	return strings.Replace(strings.ReplaceAll(text, ".", ""), ",", ".", 1)
+}
+
+// consumed is DynamoDB's ConsumedCapacity of a request.
+type consumed struct {
+	Capacity, Read, Write json.RawMessage
+	Table                 *consumed
+}
+
+func (c *consumed) UnmarshalJSON(raw []byte) error {
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return err
+	}
+	for name, value := range m {
+		switch plain(name) {
+		case "capacityunits":
+			c.Capacity = value
+		case "readcapacityunits":
+			c.Read = value
+		case "writecapacityunits":
+			c.Write = value
+		case "table":
+			c.Table = &consumed{}
+			if json.Unmarshal(value, c.Table) != nil {
+				c.Table = nil
+			}
+		}
+	}
+	return nil
+}
+
+// consumedIn returns the ConsumedCapacity in a value: of the table, where it has the shares of its
+// indexes beside it. ok is false for a value without one, such as a number.
+func consumedIn(value json.RawMessage) (c consumed, ok bool) {
+	object := inner(value)
+	if object == nil {
+		return c, false
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(object, &list) == nil && len(list) == 1 { // of a batch to one table
+		object = list[0]
+	}
+	if json.Unmarshal(object, &c) != nil {
+		return c, false
+	}
+	if c.Table != nil {
+		c = *c.Table
+	}
+	return c, c.Capacity != nil || c.Read != nil || c.Write != nil
+}
+
+// appendUnits appends capacity units, of the operation's side where they do not tell it.
+func (d *Decoder) appendUnits(dst []byte, raw json.RawMessage, op sample.Op) []byte {
+	c, ok := consumedIn(raw)
+	if !ok {
+		c.Capacity = raw
+	}
+	side := map[bool]string{true: "rcu", false: "wcu"}[op.IsRead()]
+	switch {
+	case c.Read != nil || c.Write != nil:
+		for name, value := range map[string]json.RawMessage{"rcu": c.Read, "wcu": c.Write} {
+			if value != nil {
+				dst = d.appendField(dst, name, kindNumber, value)
+			}
+		}
+		return dst
+	case !op.IsRead() && !op.IsWrite():
+		return dst
+	}
+	return d.appendField(dst, side, kindNumber, c.Capacity)
 }
 
 // textOf returns the text of a JSON string, or the JSON of any other value.
@@ -83,6 +175,7 @@ func appendText(dst []byte, text string) []byte {
 // verbs are foreign names of DynamoDB's operations.
 var verbs = map[string]sample.Op{
 	"get": sample.GetItem, "read": sample.GetItem, "select": sample.GetItem,
+	"c": sample.PutItem, "u": sample.UpdateItem, "d": sample.DeleteItem, // Debezium's
 	"put": sample.PutItem, "insert": sample.PutItem, "create": sample.PutItem, "write": sample.PutItem,
 	"update": sample.UpdateItem, "modify": sample.UpdateItem, "upsert": sample.UpdateItem,
 	"delete": sample.DeleteItem, "remove": sample.DeleteItem,
@@ -99,11 +192,14 @@ var operations = func() map[string]sample.Op {
 
 var joints = strings.NewReplacer("_", "", "-", "", " ", "")
 
+// plain returns a name in lower case and without word separators.
+func plain(name string) string { return joints.Replace(strings.ToLower(name)) }
+
 // operation converts a foreign name of an operation to the API's name: put_item,
 // dynamodb:PutItem, DynamoDB.PutItem, INSERT. It returns an unknown name unchanged.
 func operation(text string) string {
 	short := text[strings.LastIndexAny(text, ":./")+1:]
-	if op := operations[joints.Replace(strings.ToLower(short))]; op != sample.OpUnknown {
+	if op := operations[plain(short)]; op != sample.OpUnknown {
 		return op.String()
 	}
 	return text

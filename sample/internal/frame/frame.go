@@ -116,6 +116,9 @@ func (w *walker) list(text []byte) int {
 // because they belong to the array.
 func (w *walker) reject(text []byte, at int, reason sample.RejectReason) int {
 	next := at + NextLine(text[at:])
+	if at == next { // it ends there
+		at = 0
+	}
 	w.bad(reason, text[at:next])
 	if NextLine(text) == next {
 		return next

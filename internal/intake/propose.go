@@ -1,0 +1,438 @@
+package intake
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/format"
+	"github.com/keyheat/keyheat/sample/mapped"
+)
+
+// The lines of a file that could not be counted are kept to try mappings on: so many of them, with
+// so many bytes.
+const maxKept, maxKeptBytes = 2000, 4 << 20
+
+// mappable are the reject reasons of lines that a mapping may make samples of.
+var mappable = map[sample.RejectReason]bool{
+	sample.RejectSyntax: true, sample.RejectNotObject: true, sample.RejectNoTime: true, sample.RejectNoKey: true, sample.RejectNoOp: true,
+}
+
+// kept are the first lines of a file that could not be counted.
+type kept struct {
+	file  string
+	lines []keptLine
+	bytes int
+	// columns are the columns of the lines, if they were below a line of names.
+	columns mapped.Columns
+}
+
+type keptLine struct {
+	text   []byte
+	number int64
+	reason sample.RejectReason
+}
+
+func (k *kept) isFull(file string) bool {
+	return k.file != "" && k.file != file || len(k.lines) >= maxKept || k.bytes > maxKeptBytes
+}
+
+func (k *kept) add(file string, line keptLine, columns mapped.Columns) {
+	k.file, k.lines, k.bytes, k.columns = file, append(k.lines, line), k.bytes+len(line.text), columns
+}
+
+// column is what the rows have at a path.
+type column struct {
+	path     string
+	n        int
+	texts    map[string]int
+	times    int
+	unit     mapped.Unit // of its times
+	ops      int
+	numbers  int
+	units    bool
+	throttle int // names a reason, or that there was none
+	refused  bool
+}
+
+func (c *column) add(v mapped.Content) {
+	c.n++
+	if c.units = c.units || v.Units; v.Units {
+		return
+	}
+	c.texts[v.Text]++
+	if unit, ok := mapped.TimeUnit(v.Text); ok {
+		c.times, c.unit = c.times+1, unit
+	}
+	if _, err := strconv.ParseFloat(strings.Replace(v.Text, ",", ".", 1), 64); err == nil {
+		c.numbers++
+	}
+	c.ops += detect.BoolToInt(mapped.IsOperation(v.Text))
+	if reason, known := sample.ParseThrottle(v.Text); known {
+		c.throttle++
+		c.refused = c.refused || reason != ""
+	}
+}
+
+// few is how many values tell nothing yet of whether they repeat.
+const few = 20
+
+// most reports whether a count is nearly all of a column's values.
+func (c *column) most(n int) bool { return n > 0 && n*10 >= c.n*9 }
+
+// repeats reports whether values come again as keys do. A column whose values hardly repeat is no
+// partition key: it identifies the request.
+func (c *column) repeats() bool {
+	return len(c.texts) > 0 && (c.n < few || len(c.texts)*10 <= c.n*9)
+}
+
+// survey is what the kept lines have.
+type survey struct {
+	rows    int
+	columns map[string]*column
+	before  bool // a time is in front of the objects
+}
+
+func (s *survey) add(r mapped.Row) {
+	s.rows++
+	for path, v := range r.Values {
+		if s.columns[path] == nil {
+			s.columns[path] = &column{path: path, texts: map[string]int{}}
+		}
+		s.columns[path].add(v)
+	}
+}
+
+// names returns the paths, for a person.
+func (s *survey) names() string {
+	const most = 12
+	all := slices.Sorted(maps.Keys(s.columns))
+	text := wording.Printable(strings.Join(all[:min(len(all), most)], ", "))
+	if len(all) > most {
+		text += ", …"
+	}
+	return text
+}
+
+// find returns the column that fits a field best by its name, among those that fit by their values.
+func (s *survey) find(field string, taken map[string]bool, fits func(*column) bool) *column {
+	var best *column
+	rank := func(c *column) int {
+		if at := isCalled(c.path, synonyms[field]); at >= 0 {
+			return at
+		}
+		return len(synonyms[field])
+	}
+	for _, path := range slices.Sorted(maps.Keys(s.columns)) {
+		c := s.columns[path]
+		if !taken[path] && fits(c) && (best == nil || rank(c) < rank(best)) {
+			best = c
+		}
+	}
+	return best
+}
+
+// guess returns the likely mapping, and why there is none.
+func (s *survey) guess() (m mapped.Mapping, why string) {
+	m.Fields = map[string]string{}
+	taken := map[string]bool{}
+	set := func(field string, c *column) {
+		if c != nil {
+			m.Fields[field], taken[c.path] = c.path, true
+		}
+	}
+	often := func(c *column) bool { return c.n*2 >= s.rows }
+	named := func(field string, is func(*column) bool) func(*column) bool {
+		return func(c *column) bool { return isCalled(c.path, synonyms[field]) >= 0 && is(c) }
+	}
+	number := func(c *column) bool { return c.most(c.numbers) }
+	when := s.find("ts", taken, func(c *column) bool { return often(c) && c.most(c.times) })
+	switch {
+	case when != nil:
+		if set("ts", when); when.unit != "" {
+			m.Unit = when.unit
+		}
+	case s.before:
+		m.Fields["ts"] = "begin:"
+	default:
+		return m, "none of them is a time with seconds in a known form"
+	}
+	set("op", s.find("op", taken, func(c *column) bool { return often(c) && c.most(c.ops) }))
+	set("units", s.find("units", taken, func(c *column) bool { return c.units }))
+	for _, field := range []string{"wcu", "rcu", "units", "bytes"} {
+		if m.Fields[field] == "" && (field != "units" || m.Fields["wcu"]+m.Fields["rcu"] == "") {
+			set(field, s.find(field, taken, named(field, number)))
+		}
+	}
+	set("throttle", s.find("throttle", taken, func(c *column) bool {
+		return c.throttle == c.n && (isCalled(c.path, synonyms["throttle"]) >= 0 || c.refused)
+	}))
+	set("table", s.find("table", taken, named("table", func(c *column) bool { return true })))
+	if m.Fields["op"]+m.Fields["wcu"]+m.Fields["rcu"] == "" {
+		m.Fields["op"] = anyOperation
+	}
+	pk, why := s.key(taken)
+	if pk == nil {
+		return m, why
+	}
+	set("pk", pk)
+	set("sk", s.sortKey(pk, taken))
+	return m, ""
+}
+
+// anyOperation stands for the operation of lines that name none, until their reader says which it is.
+const anyOperation = "const:UpdateItem"
+
+// key returns the likely partition key.
+func (s *survey) key(taken map[string]bool) (*column, string) {
+	var near []*column
+	for _, c := range s.columns {
+		if !taken[c.path] && !c.units && c.n*2 >= s.rows && c.repeats() && nearness(c.path) > 0 && (len(c.texts) > 1 || c.n < few || nearness(c.path) >= sureKey) {
+			near = append(near, c)
+		}
+	}
+	slices.SortFunc(near, func(a, b *column) int {
+		if nearness(a.path) == inKey && nearness(b.path) == inKey {
+			return cmp.Or(cmp.Compare(len(a.texts), len(b.texts)), cmp.Compare(a.path, b.path)) // a sort key tells more apart
+		}
+		return cmp.Or(cmp.Compare(nearness(b.path), nearness(a.path)), cmp.Compare(a.path, b.path))
+	})
+	switch {
+	case len(near) == 0:
+		return nil, "none of them repeats as a partition key does"
+	case len(near) > 1 && nearness(near[0].path) == nearness(near[1].path) && nearness(near[0].path) != inKey:
+		return nil, fmt.Sprintf("the partition key may be %s or %s", wording.Printable(near[0].path), wording.Printable(near[1].path))
+	}
+	return near[0], ""
+}
+
+// sortKey returns the likely sort key beside a partition key; nil for none.
+func (s *survey) sortKey(pk *column, taken map[string]bool) *column {
+	return s.find("sk", taken, func(c *column) bool {
+		beside := strings.TrimSuffix(c.path, last(c.path)) == strings.TrimSuffix(pk.path, last(pk.path))
+		with := nearness(pk.path) == inKey && nearness(c.path) == inKey
+		return beside && !c.units && c.n*2 >= s.rows && (with || isCalled(c.path, synonyms["sk"]) >= 0 || slices.Contains(subjects["sk"], plain(last(c.path))))
+	})
+}
+
+// trial is what a mapping counts of the kept lines.
+type trial struct {
+	mapping mapped.Mapping
+	good    int
+	first   int // line that it counts
+	line    int
+	seconds map[second]sample.Milli
+	top     second
+}
+
+type second struct {
+	key    string
+	at     int64
+	writes bool
+}
+
+func (t *trial) Record(r *sample.Record) {
+	if t.good++; t.good == 1 {
+		t.first = t.line
+	}
+	read, write := r.Load()
+	for writes, load := range map[bool]sample.Milli{true: write, false: read} {
+		s := second{strings.Clone(r.PK.Text), r.Time / 1000, writes}
+		if t.seconds[s] += load; t.seconds[s] > t.seconds[t.top] || t.seconds[s] == t.seconds[t.top] && s.key < t.top.key {
+			t.top = s
+		}
+	}
+}
+
+func (t *trial) Bad(sample.RejectReason, []byte) {}
+
+// try counts the kept lines by a mapping.
+func (k *kept) try(m mapped.Mapping, table string) *trial {
+	t := &trial{mapping: m, seconds: map[second]sample.Milli{}}
+	d := m
+	if d.Table = table; table == "" {
+		d.Table = "NAME"
+	}
+	decoder := format.NewFileDecoder(nil, d)
+	var text []byte
+	inRows := len(k.header().Names) > 0
+	if len(k.columns.Names) > 0 {
+		text = k.columns.Line()
+	}
+	for t.line = range k.lines {
+		text = append(append(text, k.lines[t.line].text...), '\n')
+		if !inRows {
+			decoder.Decode(text, 0, t)
+			text = text[:0]
+		}
+	}
+	if inRows { // whose notation all show together
+		t.line = detect.BoolToInt(len(k.columns.Names) == 0)
+		decoder.Decode(text, 0, t)
+	}
+	return t
+}
+
+// surveyOf returns what rows have. Where some name an operation of DynamoDB, the others are none of
+// its requests.
+func surveyOf(rows []mapped.Row) *survey {
+	s := &survey{columns: map[string]*column{}}
+	for _, r := range rows {
+		s.add(r)
+	}
+	op := s.find("op", nil, func(c *column) bool { return c.most(c.ops) })
+	if op == nil || op.n == s.rows {
+		return s
+	}
+	return surveyOf(slices.DeleteFunc(rows, func(r mapped.Row) bool { return r.Values[op.path].Text == "" }))
+}
+
+// header returns the columns of the kept lines, if they are rows.
+func (k *kept) header() mapped.Columns {
+	if len(k.columns.Names) > 0 || len(k.lines) < 2 {
+		return k.columns
+	}
+	columns, ok := mapped.ColumnsOf(k.lines[0].text)
+	if !ok || slices.ContainsFunc(columns.Names, isFigure) || columns.Cells(k.lines[1].text) == nil {
+		return mapped.Columns{}
+	}
+	return columns
+}
+
+// surveys returns what the kept lines have, for each list of objects in them.
+func (k *kept) surveys() map[string]*survey {
+	rows := map[string][]mapped.Row{}
+	add := func(r mapped.Row) { rows[r.List] = append(rows[r.List], r) }
+	columns := k.header()
+	before, objects := 0, 0
+	for i, line := range k.lines {
+		if columns.Names != nil {
+			if i > 0 || len(k.columns.Names) > 0 { // else it is the line of names
+				add(columns.Row(line.text))
+			}
+			continue
+		}
+		found := mapped.RowsOf(line.text)
+		for _, r := range found {
+			add(r)
+		}
+		objects += detect.BoolToInt(len(found) > 0)
+		before += detect.BoolToInt(mapped.HasTimeBefore(line.text))
+	}
+	all := map[string]*survey{}
+	for list, of := range rows {
+		all[list] = surveyOf(of)
+		all[list].before = before*10 > objects*9
+	}
+	return all
+}
+
+// propose puts a mapping that counts the most of the kept lines, or why there is none, in front of
+// the faults.
+func (r *Reading) propose(k *kept, table string) {
+	var best *trial
+	fields := ""
+	all := k.surveys()
+	for _, list := range slices.Sorted(maps.Keys(all)) {
+		s := all[list]
+		m, why := s.guess()
+		switch {
+		case why != "" && (fields == "" || s.rows > 2*len(k.lines)):
+			fields = "its fields are " + s.names() + "; " + why + ": name them, as in --map ts=FIELD,pk=FIELD"
+		case why != "":
+		default:
+			if t := k.try(m, table); t.good > 0 && (best == nil || t.good > best.good) {
+				best = t
+			}
+		}
+	}
+	at, text := 0, fields
+	if best != nil {
+		at, text = best.first, best.describe(len(k.lines), table)
+	}
+	if text == "" {
+		return
+	}
+	line := k.lines[at]
+	same := func(f Fault) bool { return f.Reason == line.reason }
+	if known := slices.IndexFunc(r.Faults, same); best == nil && (r.Good > 0 || len(k.header().Names) == 0 && !strings.HasSuffix(r.Faults[known].Remedy, "=FIELD")) {
+		return // what is said already says more
+	}
+	fault := Fault{File: k.file, Line: line.number, Reason: line.reason, Text: shorten(line.text, maxText), Remedy: text}
+	r.Faults = append([]Fault{fault}, slices.DeleteFunc(r.Faults, same)...)
+}
+
+// describe returns the mapping as flags, and what it counts.
+// It returns "" if nothing has to be said to count them.
+func (t *trial) describe(lines int, table string) string {
+	m := &t.mapping
+	var parts, flags []string
+	for _, field := range []string{"ts", "table", "pk", "sk", "op", "wcu", "rcu", "units", "bytes", "throttle"} {
+		path := m.Fields[field]
+		if path == anyOperation {
+			path = "const:OPERATION"
+		}
+		if path != "" && path != field { // else it has its name already
+			parts = append(parts, field+"="+wording.Printable(mapped.Quote(path)))
+		}
+	}
+	if len(parts) > 0 {
+		flags = append(flags, "--map "+shellQuote(strings.Join(parts, ",")))
+	}
+	if m.Unit != "" && m.Unit != mapped.Milliseconds {
+		flags = append(flags, "--time-unit "+string(m.Unit))
+	}
+	if table == "" && m.Fields["table"] == "" {
+		flags = append(flags, "--table NAME")
+	}
+	if len(flags) == 0 {
+		return ""
+	}
+	where := "it"
+	if lines > 1 {
+		where = "the first " + wording.Count(int64(lines)) + " lines"
+	}
+	text := fmt.Sprintf("try %s. It finds %s in %s", strings.Join(flags, " "), wording.Plural(t.good, "sample", "samples"), where)
+	if load := t.seconds[t.top]; load > 0 && m.Fields["op"] != anyOperation {
+		text += fmt.Sprintf("; %s has the most, up to %s %s/s", wording.Quote(wording.Shorten(t.top.key, maxValue)), wording.About(detect.Units(load)), map[bool]string{true: "WCU", false: "RCU"}[t.top.writes])
+	}
+	return text
+}
+
+func shellQuote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
+
+// keysSeen are the keys of the first samples whose key a mapping names.
+type keysSeen struct {
+	n     int
+	field string
+	texts map[string]bool
+}
+
+// Of manyKeys samples the keys are kept, and from someKeys on they tell whether keys repeat.
+const manyKeys, someKeys = 2000, 100
+
+func (k *keysSeen) add(r *sample.Record, field string) {
+	if field == "pk" {
+		return
+	}
+	if k.texts == nil {
+		k.texts, k.field = map[string]bool{}, field
+	}
+	if !k.texts[r.PK.Text] {
+		k.texts[strings.Clone(r.PK.Text)] = true
+	}
+	k.n++
+}
+
+func (k *keysSeen) unrepeated() string {
+	if k.n < someKeys || len(k.texts)*100 < k.n*98 {
+		return ""
+	}
+	return k.field
+}
