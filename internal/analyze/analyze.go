@@ -136,6 +136,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	o.Facts = f.facts(o.Facts)
 	result, err := f.result(o)
 	if err != nil {
 		return err

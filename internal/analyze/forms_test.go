@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/docs"
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/sample"
@@ -34,9 +35,13 @@ func (w write1) item() string { return fmt.Sprintf("line%d", w.n) }
 
 func (w write1) stamp() string { return w.at.Format("2006-01-02T15:04:05.000Z07:00") }
 
-// writes are twelve seconds of some writes, of which one key gets 1,200 units a second.
+// writes are some seconds of writes of so many units, of which one key gets 1,200 units a second.
 func writes(each int) (all []write1) {
-	for s := range 12 {
+	seconds := 12
+	if each == 1 { // many
+		seconds = 6
+	}
+	for s := range seconds {
 		for i := range 1200/each + 20 {
 			w := write1{n: len(all), at: noon.Add(time.Duration(s)*time.Second + time.Duration(i*1000/(1200/each+20))*time.Millisecond), key: "acme", units: each}
 			if i >= 1200/each {
@@ -333,5 +338,15 @@ func TestTheSameFileTwice(t *testing.T) {
 	must(t, err)
 	if len(r.Findings) > 0 || len(r.Notes) != 1 || !strings.HasPrefix(r.Notes[0], "Counted once, because an earlier file has the same bytes: ") {
 		t.Errorf("%+v, %q", r.Findings, r.Notes)
+	}
+}
+
+// TestWholeKeysTellOfSortKeys: an event shows all attributes of its item's key, so that a table whose
+// events have one is not told to give parts of its items keys of their own.
+func TestWholeKeysTellOfSortKeys(t *testing.T) {
+	t.Parallel()
+	alone := func(w write1) string { return strings.Replace(trailed(w), fmt.Sprintf(`,"line":%q`, w.item()), "", 1) }
+	if r := result(t, lines(writes(1), alone)); len(r.Findings) == 0 || r.Findings[0].Case != casebook.HotItem {
+		t.Errorf("without a sort key: %+v", r.Findings)
 	}
 }

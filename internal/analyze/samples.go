@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/partition"
@@ -29,6 +30,7 @@ type samples struct {
 	recent     *sample.Recent       // finds samples that the input has twice
 	hide       func(*sample.Record) // nil hides nothing
 	hidden     sample.Record        // the record at hand, where keys are hidden
+	unsorted   map[string]bool      // the tables whose items have a partition key alone, by name
 	// delivered are the changes of each stream shard; nil if the source has none, or keys
 	// are hidden: an edge of a partition is a key's position. from is the shard at hand.
 	delivered map[string]*partition.Delivered
@@ -57,7 +59,7 @@ func newSamples(o Options) *samples {
 	memory := cmp.Or(o.Memory, DefaultMemory) / int64(1+len(o.Candidates))
 	_, sharded := o.Source.(Sharded)
 	sharded = sharded && o.Hide == nil
-	f := &samples{sketches: newSeconds(memory, sharded, o.policy()), tally: &intake.Tally{Hidden: o.Hide != nil, Table: o.Mapping.Table}, recent: sample.NewRecent(recentIDs), hide: o.Hide}
+	f := &samples{sketches: newSeconds(memory, sharded, o.policy()), tally: &intake.Tally{Hidden: o.Hide != nil, Table: o.Mapping.Table}, recent: sample.NewRecent(recentIDs), hide: o.Hide, unsorted: map[string]bool{}}
 	if o.Source != nil {
 		f.decoder = format.NewDecoder(o.Source.Form(), o.Tables)
 	} else {
@@ -88,6 +90,9 @@ func (f *samples) Record(r *sample.Record) {
 		return
 	}
 	f.tally.Good(r)
+	if f.files != nil && f.files.HasWholeKeys(r) && !f.unsorted[r.Table] && r.SK.IsZero() {
+		f.unsorted[strings.Clone(r.Table)] = true
+	}
 	if f.from != nil && r.Index == "" {
 		f.from.Add(r)
 	}
@@ -121,6 +126,22 @@ func (c *candidate) add(r *sample.Record) {
 	again := *r
 	again.PK = key
 	_ = c.shard.Add(&again) // the shard has room for its table
+}
+
+// facts adds what the samples themselves show of their tables, where it is not known otherwise.
+func (f *samples) facts(known func(detect.Target) *detect.TableFacts) func(detect.Target) *detect.TableFacts {
+	return func(t detect.Target) *detect.TableFacts {
+		facts := known(t)
+		if !f.unsorted[t.Table] || facts != nil && facts.SortKey != nil {
+			return facts
+		}
+		var own detect.TableFacts
+		if facts != nil {
+			own = *facts
+		}
+		own.SortKey = []string{}
+		return &own
+	}
 }
 
 func (f *samples) Bad(reason sample.RejectReason, excerpt []byte) { f.tally.Bad(reason, excerpt) }

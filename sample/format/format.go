@@ -130,9 +130,10 @@ type FileDecoder struct {
 	detecting *DetectingDecoder
 	mapped    *mapped.Decoder
 	mapping   mapped.Mapping
-	begun     bool // the file at hand
-	columns   bool // it has a line of names that are Keyheat JSON's
-	foreign   bool // the message at hand was mapped
+	begun     bool   // the file at hand
+	columns   bool   // it has a line of names that are Keyheat JSON's
+	foreign   bool   // the message at hand was mapped
+	form      Format // of the sample at hand; "" where it was mapped
 	exports   bool
 }
 
@@ -161,9 +162,11 @@ func (f *FileDecoder) Decode(message []byte, at int64, h sample.Handler) {
 	detected := detect(message)
 	f.foreign = f.columns || len(f.mapping.Fields) > 0 || detected == "" || detected == OTLP || !f.mapping.IsZero() && detected == Keyheat
 	if f.foreign {
+		f.form = ""
 		f.mapped.Decode(message, at, h)
 		return
 	}
+	f.form = detected
 	f.exports = f.exports || detected == Stream && change.IsExport(message)
 	f.detecting.detected = detected
 	f.detecting.decoders[detected].Decode(message, at, h)
@@ -180,8 +183,16 @@ func (f *FileDecoder) decodeKnown(o mapped.Object, h sample.Handler) bool {
 		return false
 	}
 	f.exports = f.exports || form == Stream && change.IsExport(o.Raw)
+	f.form = form
 	f.detecting.decoders[form].Decode(o.Raw, 0, h)
+	f.form = ""
 	return true
+}
+
+// HasWholeKeys reports whether the sample at hand has all attributes of its item's key: where there
+// is no sort key, its table has none.
+func (f *FileDecoder) HasWholeKeys(r *sample.Record) bool {
+	return (f.form == Stream || f.form == CloudTrail) && r.Index == "" && !r.PK.IsZero() && (r.Op == sample.GetItem || r.Op.IsWrite())
 }
 
 // HasExports reports whether changes of an incremental export were among the samples: it has only

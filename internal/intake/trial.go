@@ -1,0 +1,160 @@
+package intake
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/format"
+	"github.com/keyheat/keyheat/sample/mapped"
+)
+
+// trial is what a mapping counts of the kept lines.
+type trial struct {
+	mapping mapped.Mapping
+	good    int
+	first   int // line that it counts
+	line    int
+	seconds map[second]sample.Milli
+	top     second
+}
+
+type second struct {
+	key    string
+	at     int64
+	writes bool
+}
+
+func (t *trial) Record(r *sample.Record) {
+	if t.good++; t.good == 1 {
+		t.first = t.line
+	}
+	read, write := r.Load()
+	for writes, load := range map[bool]sample.Milli{true: write, false: read} {
+		s := second{strings.Clone(r.PK.Text), r.Time / 1000, writes}
+		if t.seconds[s] += load; t.seconds[s] > t.seconds[t.top] || t.seconds[s] == t.seconds[t.top] && s.key < t.top.key {
+			t.top = s
+		}
+	}
+}
+
+func (t *trial) Bad(sample.RejectReason, []byte) {}
+
+// try counts the kept lines by a mapping.
+func (k *kept) try(m mapped.Mapping, table string) *trial {
+	t := &trial{mapping: m, seconds: map[second]sample.Milli{}}
+	d := m
+	if d.Table = table; table == "" {
+		d.Table = "NAME"
+	}
+	decoder := format.NewFileDecoder(nil, d)
+	var text []byte
+	inRows := len(k.header().Names) > 0
+	if len(k.columns.Names) > 0 {
+		text = k.columns.Line()
+	}
+	for t.line = range k.lines {
+		text = append(append(text, k.lines[t.line].text...), '\n')
+		if !inRows {
+			decoder.Decode(text, 0, t)
+			text = text[:0]
+		}
+	}
+	if inRows { // whose notation all show together
+		t.line = detect.BoolToInt(len(k.columns.Names) == 0)
+		decoder.Decode(text, 0, t)
+	}
+	return t
+}
+
+// surveyOf returns what rows have. Where some name an operation of DynamoDB, the others are none of
+// its requests.
+func surveyOf(rows []mapped.Row) *survey {
+	s := &survey{columns: map[string]*column{}}
+	for _, r := range rows {
+		s.add(r)
+	}
+	op := s.find("op", nil, func(c *column) bool { return c.most(c.ops) })
+	if op == nil || op.n == s.rows {
+		return s
+	}
+	return surveyOf(slices.DeleteFunc(rows, func(r mapped.Row) bool { return r.Values[op.path].Text == "" }))
+}
+
+// propose puts a mapping that counts the most of the kept lines, or why there is none, in front of
+// the faults.
+func (r *Reading) propose(k *kept, table string) {
+	var best *trial
+	fields := ""
+	all := k.surveys()
+	for _, list := range slices.Sorted(maps.Keys(all)) {
+		s := all[list]
+		m, why := s.guess()
+		switch {
+		case why != "" && (fields == "" || s.rows > 2*len(k.lines)):
+			fields = "its fields are " + s.names() + "; " + why + ": name them, as in --map ts=FIELD,pk=FIELD"
+		case why != "":
+		default:
+			if t := k.try(m, table); t.good > 0 && (best == nil || t.good > best.good) {
+				best = t
+			}
+		}
+	}
+	at, text := 0, fields
+	if best != nil {
+		at, text = best.first, best.describe(len(k.lines), table)
+	}
+	if text == "" {
+		return
+	}
+	line := k.lines[at]
+	same := func(f Fault) bool { return f.Reason == line.reason }
+	if known := slices.IndexFunc(r.Faults, same); best == nil && (r.Good > 0 || len(k.header().Names) == 0 && !strings.HasSuffix(r.Faults[known].Remedy, "=FIELD")) {
+		return // what is said already says more
+	}
+	fault := Fault{File: k.file, Line: line.number, Reason: line.reason, Text: shorten(line.text, maxText), Remedy: text}
+	r.Faults = append([]Fault{fault}, slices.DeleteFunc(r.Faults, same)...)
+}
+
+// describe returns the mapping as flags, and what it counts.
+// It returns "" if nothing has to be said to count them.
+func (t *trial) describe(lines int, table string) string {
+	m := &t.mapping
+	var parts, flags []string
+	for _, field := range []string{"ts", "table", "pk", "sk", "op", "wcu", "rcu", "units", "bytes", "throttle"} {
+		path := m.Fields[field]
+		if path == anyOperation {
+			path = "const:OPERATION"
+		}
+		if path != "" && path != field { // else it has its name already
+			parts = append(parts, field+"="+wording.Printable(mapped.Quote(path)))
+		}
+	}
+	if len(parts) > 0 {
+		flags = append(flags, "--map "+shellQuote(strings.Join(parts, ",")))
+	}
+	if m.Unit != "" && m.Unit != mapped.Milliseconds {
+		flags = append(flags, "--time-unit "+string(m.Unit))
+	}
+	if table == "" && m.Fields["table"] == "" {
+		flags = append(flags, "--table NAME")
+	}
+	if len(flags) == 0 {
+		return ""
+	}
+	where := "it"
+	if lines > 1 {
+		where = "the first " + wording.Count(int64(lines)) + " lines"
+	}
+	text := fmt.Sprintf("try %s. It finds %s in %s", strings.Join(flags, " "), wording.Plural(t.good, "sample", "samples"), where)
+	if load := t.seconds[t.top]; load > 0 && m.Fields["op"] != anyOperation {
+		text += fmt.Sprintf("; %s has the most, up to %s %s/s", wording.Quote(wording.Shorten(t.top.key, maxValue)), wording.About(detect.Units(load)), map[bool]string{true: "WCU", false: "RCU"}[t.top.writes])
+	}
+	return text
+}
+
+func shellQuote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
