@@ -172,6 +172,7 @@ func (c *Collector) Run(ctx context.Context) error {
 	tick := time.NewTicker(c.config.CommitInterval)
 	defer tick.Stop()
 	var lastEarly time.Time
+	var took time.Duration     // by the last commit
 	var early <-chan time.Time // when an early commit is due; nil for never
 	for {
 		select {
@@ -179,7 +180,7 @@ func (c *Collector) Run(ctx context.Context) error {
 			reporting.Wait()
 			return c.finish(bounded)
 		case <-c.earlyRequested:
-			early = time.After(time.Until(lastEarly.Add(c.config.EarlyCommit)))
+			early = time.After(time.Until(lastEarly.Add(max(c.config.EarlyCommit, earlyRest*took))))
 			continue
 		case <-early:
 			lastEarly = time.Now()
@@ -192,10 +193,16 @@ func (c *Collector) Run(ctx context.Context) error {
 		early = nil
 		daemon.Drain(c.earlyRequested)
 		tick.Reset(c.config.CommitInterval)
+		begun := time.Now()
 		// A failure is logged, and the samples are read again.
 		_ = c.commit(bounded, always)
+		took = time.Since(begun)
 	}
 }
+
+// earlyRest is how many times as long as a commit took the store is left to others before an early
+// one.
+const earlyRest = 5
 
 // startWriter makes the writer visible to operators; Commit does not need it.
 func (c *Collector) startWriter(ctx context.Context) error {

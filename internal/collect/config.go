@@ -72,7 +72,8 @@ type Config struct {
 	// CommitInterval is how often gathered samples are written.
 	CommitInterval time.Duration
 	// EarlyCommit is the shortest time between two commits that come before their time
-	// because a key came over a partition's limit.
+	// because a key came over a partition's limit, or a producer waits for its batch. It is longer
+	// while commits are slow.
 	EarlyCommit time.Duration
 	// StopTimeout bounds Run after its context has ended. By then the source has released
 	// its partitions, which commits nearly everything and may take as long again. Both have

@@ -158,3 +158,25 @@ func TestAnEarlyCommitStandsForTheNext(t *testing.T) {
 		commits(200*time.Millisecond, 2)
 	})
 }
+
+// TestAProducerIsNotKeptWaiting: batches whose producer waits, one a second, are each stored within
+// the time between early commits.
+func TestAProducerIsNotKeptWaiting(t *testing.T) {
+	t.Parallel()
+	cfg := config()
+	cfg.CommitInterval, cfg.EarlyCommit = time.Minute, 500*time.Millisecond
+	live(t, cfg, func(t *testing.T, c *collect.Collector, m *memory) {
+		p := claim(t, c, "p")
+		for n := range 10 {
+			b := request("k", 1, time.Now(), n+1)
+			b.Outcome = &source.Outcome{}
+			must(t, p.Fold(t.Context(), b))
+			time.Sleep(500 * time.Millisecond)
+			synctest.Wait()
+			if got := len(m.stored()); got != n+1 {
+				t.Fatalf("%d commits of %d batches", got, n+1)
+			}
+			time.Sleep(500 * time.Millisecond)
+		}
+	})
+}

@@ -33,7 +33,7 @@ func newMeters(c *Collector) *meters {
 		samples:    s.Counter("samples_total", "Good samples stored."),
 		discarded:  s.Counter("discarded_samples_total", "Good samples thrown away to be read again."),
 		commits:    s.Counter("commits_total", "Commits stored."),
-		early:      s.Counter("early_commits_total", "Commits before their time, because a key came over a partition's limit."),
+		early:      s.Counter("early_commits_total", "Commits before their time, because a key came over a partition's limit or a producer waits for its batch."),
 		fenced:     s.Counter("fenced_total", "Commits refused because another collector had claimed a partition."),
 		gaps:       s.Counter("gaps_total", "Gaps stored: ranges that were never counted."),
 		deltaBytes: s.Counter("delta_bytes_total", "Bytes of deltas stored, compressed."),

@@ -121,7 +121,8 @@ func (p *partition) fold(ctx context.Context, b source.Batch, now time.Time) err
 	p.at, p.mark, p.lag, p.read, p.ended = b.Next, b.Mark, b.Lag, true, b.Final
 	p.changes++
 	p.advance(b, now)
-	if over := p.shard.sketch.OverLimit(); len(over) > 0 && p.collector.hot.observe(over, p.collector.hostClock.storeTime(now)) {
+	over := p.shard.sketch.OverLimit()
+	if len(over) > 0 && p.collector.hot.observe(over, p.collector.hostClock.storeTime(now)) || b.Outcome != nil { // its producer waits for the commit
 		daemon.Signal(p.collector.earlyRequested)
 	}
 	return nil
