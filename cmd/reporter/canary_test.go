@@ -193,11 +193,11 @@ func runWhole(t *testing.T, url, policy string, secrets map[string]string) *hear
 func collectCanary(t *testing.T, url, policy, secret string, out *heard) {
 	t.Helper()
 	start := time.Now().Add(-40 * time.Second).Truncate(time.Second)
-	collect(t, url, policy, secret, out, "1", start.Add(20*time.Second), samples(start))
+	collectAll(t, url, policy, secret, out, "1", start.Add(20*time.Second), samples(start))
 }
 
 // collect counts samples up to a position and a time.
-func collect(t *testing.T, url, policy, secret string, out *heard, next string, end time.Time, messages iter.Seq[source.Message]) {
+func collectAll(t *testing.T, url, policy, secret string, out *heard, next string, end time.Time, messages iter.Seq[source.Message]) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tables.yaml")
 	if err := os.WriteFile(path, []byte("policy: {keys: "+policy+"}\n"), 0o600); err != nil {

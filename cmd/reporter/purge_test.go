@@ -81,7 +81,7 @@ func forgets(t *testing.T, url, policy string, directory func() string) {
 	var running *judge.Judge
 	for hour := range *purgedHours {
 		start := begin.Add(time.Duration(hour) * time.Hour)
-		collect(t, url, policy, hashSecret, out, fmt.Sprint(hour+1), start.Add(judgedSeconds*time.Second), everywhere(start))
+		collectAll(t, url, policy, hashSecret, out, fmt.Sprint(hour+1), start.Add(judgedSeconds*time.Second), everywhere(start))
 		var stop func()
 		running, stop = runJudge(t, st, fmt.Sprint("judge ", hour))
 		awaitSeconds(t, st, judgedSeconds*(hour+1))

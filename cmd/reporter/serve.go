@@ -41,8 +41,15 @@ const besideJudge = 12 << 20
 
 // serve runs the pages, the judge and the configured parts until ctx ends.
 func serve(ctx context.Context, config *Config, again func() (*Config, error), logs io.Writer) error {
+	return serveWith(ctx, config, again, nil, logs)
+}
+
+// serveWith is serve with a door that takes samples, unless it is nil.
+func serveWith(ctx context.Context, config *Config, again func() (*Config, error), samples *door, logs io.Writer) error {
 	cli.BoundHeap(int64(config.Judge.Memory), besideJudge)
-	return cli.Serve(ctx, config.Web.Options(config.Listen, config.Hosts), config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) (err error) {
+	server := config.Web.Options(config.Listen, config.Hosts)
+	server.Handlers = samples.handlers()
+	return cli.Serve(ctx, server, config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) (err error) {
 		var current atomic.Pointer[Config]
 		current.Store(config)
 		settings := config.judge(current.Load)
@@ -90,9 +97,14 @@ func serve(ctx context.Context, config *Config, again func() (*Config, error), l
 				return config.Store.Reauthenticate(d.Store, next.Store) // Check has read the URL
 			},
 		}
+		take, err := samples.open(ctx, config, d)
+		if err != nil {
+			return err
+		}
 		runReload := reload.Runner(d)
 		g.Go(func() error { return runReload(ctx) })
 		g.Go(func() error { return judge.Run(ctx) })
+		g.Go(func() error { return take(ctx) })
 		return g.Wait()
 	})
 }

@@ -74,10 +74,11 @@ func (s Store) Use(ctx context.Context, work func(*store.Store) error) (err erro
 
 // open opens the database, and waits for it while it cannot be reached: a
 // daemon may be up before its database. status has the reason meanwhile. It calls tried
-// after each attempt that is no failure of the daemon.
+// after each attempt that is no failure of the daemon. An SQLite file is the daemon's own, so that
+// its schema is brought up to date; a Postgres database needs its owner for that.
 func (s Store) open(ctx context.Context, log *slog.Logger, status *daemon.Health, tried func()) (*store.Store, error) {
 	return backoff.Retry(ctx, func() (*store.Store, error) {
-		opened, err := store.Open(ctx, string(s.URL), store.Options{})
+		opened, err := store.Open(ctx, string(s.URL), store.Options{Migrate: strings.HasPrefix(string(s.URL), "sqlite:")})
 		if err == nil {
 			status.Heal(daemon.Whole)
 			tried()
