@@ -22,7 +22,7 @@ func command() *cobra.Command {
 		Long: "The reporter finds the DynamoDB partition keys that cause throttling or soon will,\n" +
 			"and says what to do. Run as many as you like; one judges at a time.",
 	}
-	root.AddCommand(upCommand(), serveCommand(), analyzeCommand(), reportCommand(), demoCommand(), checkCommand(), migrateCommand(), keysCommand(), alertCommand())
+	root.AddCommand(upCommand(), surveyCommand(), serveCommand(), analyzeCommand(), reportCommand(), demoCommand(), checkCommand(), migrateCommand(), keysCommand(), alertCommand())
 	cli.AddVersion(root)
 	root.AddCommand(incidents(), notifications(), silences(), auditCommand(), showPartitions())
 	return root

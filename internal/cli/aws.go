@@ -15,12 +15,13 @@ import (
 	"github.com/keyheat/keyheat/internal/aws/awserror"
 )
 
-// AWS returns the SDK's own choice of region, endpoint and credentials. Its clients bound
-// the size of responses.
-func AWS(ctx context.Context) (aws.Config, error) {
+// AWS returns the SDK's own choice of region, endpoint and credentials, unless an option gives
+// another one. Its clients bound the size of responses.
+func AWS(ctx context.Context, with ...func(*awsconfig.LoadOptions) error) (aws.Config, error) {
 	// The SDK's warnings, such as an unread rest of an answer, have no remedy; the
 	// important faults are errors.
-	c, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithLogger(logging.Nop{}), awsconfig.WithAPIOptions([]func(*middleware.Stack) error{awserror.LimitResponse}))
+	with = append(with, awsconfig.WithLogger(logging.Nop{}), awsconfig.WithAPIOptions([]func(*middleware.Stack) error{awserror.LimitResponse}))
+	c, err := awsconfig.LoadDefaultConfig(ctx, with...)
 	switch {
 	case err != nil:
 		return c, fmt.Errorf("load the AWS SDK's settings: %w", err)
@@ -35,8 +36,8 @@ const credentialsTimeout = 20 * time.Second
 
 // AWSWithCredentials is AWS, and an error where there are no credentials. Its errors are
 // [Wrong].
-func AWSWithCredentials(ctx context.Context) (aws.Config, error) {
-	c, err := AWS(ctx)
+func AWSWithCredentials(ctx context.Context, with ...func(*awsconfig.LoadOptions) error) (aws.Config, error) {
+	c, err := AWS(ctx, with...)
 	if err != nil {
 		return c, Wrong(err)
 	}

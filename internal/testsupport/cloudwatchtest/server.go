@@ -248,6 +248,9 @@ func (s *Server) getMetricData(in cbor.Map) (cbor.Map, *Failure) {
 	if err1 != nil || err2 != nil || !from.Before(to) {
 		return nil, &Failure{http.StatusBadRequest, "ValidationError", "The parameter StartTime must be less than the parameter EndTime."}
 	}
+	if first, _ := queries[0].(cbor.Map); first["Expression"] != nil {
+		return s.selected(queries, from, to)
+	}
 	var points []point
 	parsed := make([]query, len(queries))
 	for i, q := range queries {
