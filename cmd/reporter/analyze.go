@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -272,7 +273,7 @@ type streamFlags struct {
 func newStreamFlags(c *cobra.Command) *streamFlags {
 	f := &streamFlags{
 		table:  c.Flags().String("stream", "", "read the DynamoDB stream of this `table` instead of files"),
-		last:   c.Flags().Duration("last", tablestream.Longest, "how much `time` up to now to read: of a stream, of Contributor Insights (default 3h), or objects of s3:// by their age (default all)"),
+		last:   c.Flags().Duration("last", 0, "how much `time` up to now to read (default 24h of a stream, 3h of Contributor Insights, all objects of s3://, by their age)"),
 		follow: c.Flags().Bool("follow", false, "with --stream: go on until Ctrl-C, and print each key that gets hot"),
 		rate:   c.Flags().Float64("requests", 1, "with --stream: GetRecords requests a `second` for each shard, up to 4"),
 	}
@@ -294,7 +295,7 @@ func (f *streamFlags) open(c *cobra.Command, o *analyze.Options, known tables.Ta
 		return cli.Wrong(fmt.Errorf("--stream %s is read instead of files: remove %s", *f.table, o.Paths[0]))
 	case !sample.IsName(*f.table):
 		return cli.Wrong(fmt.Errorf("--stream %.300q: a table's name has %s", *f.table, sample.NameRule))
-	case *f.last < time.Second || *f.last > tablestream.Longest:
+	case c.Flags().Changed("last") && (*f.last < time.Second || *f.last > tablestream.Longest):
 		return cli.Wrong(errors.New("--last: a stream keeps 24 hours: give 1s to 24h"))
 	case *f.rate < 0.01 || *f.rate > tablestream.MostRequests:
 		return cli.Wrong(fmt.Errorf("--requests %g: give 0.01 to %d", *f.rate, tablestream.MostRequests))
@@ -304,7 +305,7 @@ func (f *streamFlags) open(c *cobra.Command, o *analyze.Options, known tables.Ta
 		return err
 	}
 	return tablestream.Open(c.Context(), settings, tablestream.Options{
-		Table: *f.table, Last: *f.last, Follow: *f.follow, Rate: *f.rate, Tables: known, Out: c.ErrOrStderr(),
+		Table: *f.table, Last: cmp.Or(*f.last, tablestream.Longest), Follow: *f.follow, Rate: *f.rate, Tables: known, Out: c.ErrOrStderr(),
 	}, o)
 }
 

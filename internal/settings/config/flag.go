@@ -2,6 +2,8 @@ package config
 
 import (
 	"reflect"
+	"regexp"
+	"strings"
 
 	"github.com/spf13/pflag"
 )
@@ -9,6 +11,7 @@ import (
 // AddFlags makes a flag for every field of a pointer to a struct that holds the
 // defaults, except for secrets. Parsing such a flag only keeps its text: Load
 // reads it, so that its errors come with all the others.
+// Each is annotated with its section.
 func AddFlags(set *pflag.FlagSet, defaults any) {
 	for _, l := range newFields(defaults).leaves {
 		name := l.flag()
@@ -16,12 +19,20 @@ func AddFlags(set *pflag.FlagSet, defaults any) {
 			continue
 		}
 		text := &typed{text: textOf(l.value), kind: kindOf(l.value.Type())}
-		flag := set.VarPF(text, name, "", l.help)
+		flag := set.VarPF(text, name, "", links.ReplaceAllString(l.help, "$1"))
+		section, _, nested := strings.Cut(l.path, ".")
+		if !nested {
+			section = ""
+		}
+		flag.Annotations = map[string][]string{Section: {section}}
 		if l.value.Kind() == reflect.Bool {
 			flag.NoOptDefVal = "true"
 		}
 	}
 }
+
+// Section annotates a flag of a setting with the section of the setting, "" for one of none.
+const Section = "keyheat_section"
 
 func (f *fields) readFlags(set *pflag.FlagSet) {
 	if set == nil {
@@ -33,6 +44,9 @@ func (f *fields) readFlags(set *pflag.FlagSet) {
 		}
 	}
 }
+
+// links are Markdown's, of which a terminal shows the words.
+var links = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 
 // typed is a flag that is a text until Load reads it.
 type typed struct{ text, kind string }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/keyheat/keyheat/internal/settings/config"
 )
 
 // naming finds the flags, arguments and settings that take a table, an index, a key
@@ -15,11 +17,11 @@ import (
 var naming = regexp.MustCompile(`(?i)table|index|lsi|key|match|value|case|subject|receiver`)
 
 // NamingFlags returns the flags and arguments of a program's commands that take a table, an
-// index or a key, such as "reporter incidents --table". Flags of settings are hidden, and not
-// among them.
+// index or a key, such as "reporter incidents --table". Flags of settings, which are annotated, are
+// not among them.
 func NamingFlags(c *cobra.Command) (all []string) {
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if of, _ := pflag.UnquoteUsage(f); !f.Hidden && naming.MatchString(f.Name+" "+of) {
+		if of, _ := pflag.UnquoteUsage(f); f.Annotations[config.Section] == nil && naming.MatchString(f.Name+" "+of) {
 			all = append(all, c.CommandPath()+" --"+f.Name)
 		}
 	})
