@@ -250,6 +250,7 @@ func read(ctx context.Context, o Options) (*samples, error) {
 	if o.Remote != nil {
 		src.Remote = o.Remote
 	}
+	f.overlap = newOverlap()
 	if err := src.Run(ctx, f); err != nil {
 		return nil, err
 	}
@@ -262,6 +263,7 @@ func read(ctx context.Context, o Options) (*samples, error) {
 	if f.files.HasExports() {
 		f.notes = append(f.notes, say.LastWrites)
 	}
+	f.notes = append(append(f.notes, f.overlap.notes()...), f.types.notes()...)
 	return f, nil
 }
 

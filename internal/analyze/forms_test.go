@@ -350,3 +350,39 @@ func TestWholeKeysTellOfSortKeys(t *testing.T) {
 		t.Errorf("without a sort key: %+v", r.Findings)
 	}
 }
+
+// TestLinesOfAnotherFile: a rotated log that has a part of another one is named. Lines that are alike
+// by chance, as two hosts write them, are not.
+func TestLinesOfAnotherFile(t *testing.T) {
+	t.Parallel()
+	log := func(host string) (all []string) {
+		for i := range 4000 {
+			all = append(all, fmt.Sprintf(`{"ts":%d,"table":"orders","pk":"acme","op":"PutItem","wcu":1,"attrs":{"h":%q}}`, noon.UnixMilli()+int64(i/2), host))
+		}
+		return all
+	}
+	a, b, like := log("a"), log("b"), log("a")
+	for i := range like { // most lines are in the other, and none in its order
+		like[i] = like[(i*1201)%len(like)]
+	}
+	path := func(name string, lines []string) string { return write(t, name, []byte(strings.Join(lines, "\n"))) }
+	first, second, third, part := path("a", a), path("b", b), path("like", like), path("a.1", a[2500:])
+	r, err := analyze.Files(t.Context(), analyze.Options{Paths: []string{first, second, third, part}})
+	must(t, err)
+	if len(r.Notes) != 1 || !strings.HasPrefix(r.Notes[0], part+" repeats about 1,") || !strings.Contains(r.Notes[0], " lines of "+first+" in their order") {
+		t.Errorf("%q", r.Notes)
+	}
+}
+
+// TestKeysOfTwoTypes: 42 and "42" are two keys, which no table has; that is said.
+func TestKeysOfTwoTypes(t *testing.T) {
+	t.Parallel()
+	for keys, want := range map[[2]string]int{{`42`, `"42"`}: 1, {`"41"`, `"42"`}: 0} {
+		text := lines(writes(100), func(w write1) string {
+			return fmt.Sprintf(`{"ts":%d,"table":"orders","pk":%s,"op":"PutItem","wcu":1}`, w.at.UnixMilli(), keys[w.n%2])
+		})
+		if r := result(t, text); len(r.Notes) != want {
+			t.Errorf("%v: %q", keys, r.Notes)
+		}
+	}
+}

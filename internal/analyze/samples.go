@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
@@ -31,6 +32,8 @@ type samples struct {
 	hide       func(*sample.Record) // nil hides nothing
 	hidden     sample.Record        // the record at hand, where keys are hidden
 	unsorted   map[string]bool      // the tables whose items have a partition key alone, by name
+	overlap    *overlap             // nil for a single file
+	types      keyTypes
 	// delivered are the changes of each stream shard; nil if the source has none, or keys
 	// are hidden: an edge of a partition is a key's position. from is the shard at hand.
 	delivered map[string]*partition.Delivered
@@ -90,6 +93,7 @@ func (f *samples) Record(r *sample.Record) {
 		return
 	}
 	f.tally.Good(r)
+	f.types.add(r)
 	if f.files != nil && f.files.HasWholeKeys(r) && !f.unsorted[r.Table] && r.SK.IsZero() {
 		f.unsorted[strings.Clone(r.Table)] = true
 	}
@@ -128,6 +132,33 @@ func (c *candidate) add(r *sample.Record) {
 	_ = c.shard.Add(&again) // the shard has room for its table
 }
 
+// keyTypes finds tables whose keys come in several types. DynamoDB's have one.
+type keyTypes struct {
+	of    map[string]string // by table
+	mixed []string
+}
+
+func (k *keyTypes) add(r *sample.Record) {
+	kind, known := k.of[r.Table]
+	switch {
+	case r.Index != "" || r.PK.IsZero():
+	case !known:
+		if k.of == nil {
+			k.of = map[string]string{}
+		}
+		k.of[strings.Clone(r.Table)] = strings.Clone(r.PK.Type)
+	case kind != r.PK.Type && !slices.Contains(k.mixed, r.Table):
+		k.mixed = append(k.mixed, strings.Clone(r.Table))
+	}
+}
+
+func (k *keyTypes) notes() (all []string) {
+	for _, table := range k.mixed {
+		all = append(all, printable(table)+": keys come as texts and as numbers, or as bytes, but a table's keys have one type. 42 and \"42\" count as two keys: write them alike.")
+	}
+	return all
+}
+
 // facts adds what the samples themselves show of their tables, where it is not known otherwise.
 func (f *samples) facts(known func(detect.Target) *detect.TableFacts) func(detect.Target) *detect.TableFacts {
 	return func(t detect.Target) *detect.TableFacts {
@@ -152,6 +183,9 @@ func (f *samples) message(m source.Message) error {
 		f.tally.Bad(intake.ReasonUnreadable, m.Value)
 		return nil
 	}
+	if f.overlap != nil {
+		f.overlap.message(m.Value)
+	}
 	f.decoder.Decode(m.Value, m.Time, f)
 	err := f.sealIfFull()
 	for _, c := range f.candidates {
@@ -166,6 +200,9 @@ func (f *samples) message(m source.Message) error {
 func (f *samples) Claim(_ context.Context, c source.Claim) (source.Partition, error) {
 	f.tally.Begin(c.Partition)
 	f.files.Begin()
+	if f.overlap != nil {
+		f.overlap.begin(c.Partition)
+	}
 	return &file{into: f, source: "file", path: c.Partition, position: c.First}, nil
 }
 

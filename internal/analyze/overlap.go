@@ -1,0 +1,76 @@
+package analyze
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/keyheat/keyheat/internal/say/wording"
+)
+
+// overlap finds lines that files have in common in a row, as rotated logs and copies have. Single
+// lines may be alike by chance.
+type overlap struct {
+	blocks map[uint64]int // the first file with a block
+	paths  []string
+	shared map[[2]int]int // blocks of an earlier and a later file
+
+	row   [blockLines]uint64 // hashes of the last lines
+	lines int                // of the file
+}
+
+const (
+	// A block is blockLines lines in a row, the first with a hash that one in blockEvery has.
+	blockLines, blockEvery = 8, 32
+	// maxBlocks bounds the memory to some 20 MiB, fewestShared is how many blocks are no chance.
+	maxBlocks, fewestShared = 1 << 19, 3
+)
+
+func newOverlap() *overlap { return &overlap{blocks: map[uint64]int{}, shared: map[[2]int]int{}} }
+
+// begin begins another file.
+func (o *overlap) begin(path string) { o.paths, o.lines = append(o.paths, path), 0 }
+
+func (o *overlap) message(text []byte) {
+	for len(text) > 0 {
+		line, rest, _ := bytes.Cut(text, []byte("\n"))
+		text = rest
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		o.row[o.lines%blockLines] = xxh3.Hash(line)
+		if o.lines++; o.lines >= blockLines && o.row[o.lines%blockLines]%blockEvery == 0 {
+			o.block()
+		}
+	}
+}
+
+// block looks for the block that ends with the last line.
+func (o *overlap) block() {
+	hash := uint64(0)
+	for i := range blockLines {
+		hash = hash*0x9E3779B97F4A7C15 + o.row[(o.lines+i)%blockLines]
+	}
+	file, known := o.blocks[hash]
+	switch now := len(o.paths) - 1; {
+	case known && file != now:
+		o.shared[[2]int{file, now}]++
+	case !known && len(o.blocks) < maxBlocks:
+		o.blocks[hash] = now
+	}
+}
+
+// notes tell which files repeat lines of others, and about how many.
+func (o *overlap) notes() (all []string) {
+	const most = 5
+	for _, pair := range slices.SortedFunc(maps.Keys(o.shared), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }) {
+		if n := o.shared[pair]; n >= fewestShared && len(all) < most {
+			all = append(all, fmt.Sprintf("%s repeats %s lines of %s in their order, and they count twice: leave one of the files out, or their common part.",
+				printable(o.paths[pair[1]]), wording.Roughly(float64(n*blockEvery)), printable(o.paths[pair[0]])))
+		}
+	}
+	return all
+}
