@@ -51,7 +51,7 @@ SLOW_RACES := $(PARTLY_RACED) ./internal/alert/receiver ./internal/analyze ./int
 RACED = $(filter-out $(SLOW_RACES),$(CONCURRENT))
 
 # make lint vets everything, and with more analyzers.
-TEST := go test -vet=off -short -timeout 60m -p 4
+TEST := GOGC=400 go test -vet=off -short -timeout 60m -p 4
 
 .PHONY: test
 test: ## Run the tests at their short lengths, with the race detector where goroutines meet, on SQLite and a Postgres of their own
