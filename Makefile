@@ -50,7 +50,7 @@ RACED_TESTS := ^(TestHistories|TestAKeptDatabase|TestProgress)$$
 SLOW_RACES := $(PARTLY_RACED) ./internal/alert/receiver ./internal/analyze ./internal/analyze/tablestream ./internal/web
 RACED = $(filter-out $(SLOW_RACES),$(CONCURRENT))
 
-# make lint vets everything, and with more analyzers.
+# The linters vet everything.
 TEST := GOGC=400 go test -vet=off -short -timeout 60m -p 4
 
 .PHONY: test
@@ -105,11 +105,9 @@ tidy: ## Check that go.mod is tidy, and that modules are what go.sum says
 	go mod verify
 
 .PHONY: lint
-lint: $(LINT) ## Check formatting, vet, the structure, and the linters of .golangci.yml
+lint: $(LINT) ## Check formatting, the structure, and the linters of .golangci.yml, vet among them
 	@unformatted=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "not formatted, run gofmt -w:"; echo "$$unformatted"; exit 1; fi
-	go vet ./...
-	go vet -tags e2e ./...
 	cd bench && go vet ./...
 	go run ./scripts/structure
 	$(LINT) run --allow-serial-runners ./...
