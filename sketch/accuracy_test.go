@@ -46,15 +46,19 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// streams returns the inputs, by name.
+// streams returns the inputs, by name. With -short they end after a fifth of their seconds.
 func streams() map[string]func() iter.Seq[sample.Record] {
+	part := 1
+	if testing.Short() {
+		part = 5
+	}
 	return map[string]func() iter.Seq[sample.Record]{
 		"zipf 1.01":           func() iter.Seq[sample.Record] { return zipf(1.01, 0) },
 		"zipf 1.2":            func() iter.Seq[sample.Record] { return zipf(1.2, 0) },
 		"uniform and planted": func() iter.Seq[sample.Record] { return zipf(0, 8) },
-		"trace":               func() iter.Seq[sample.Record] { return fromTrace(20_000, 1_000_000) },
-		"dense trace":         func() iter.Seq[sample.Record] { return fromTrace(200_000, 2_000_000) },
-		"trace with bursts":   func() iter.Seq[sample.Record] { return bursts(fromTrace(20_000, 2_500_000), 125, 200) },
+		"trace":               func() iter.Seq[sample.Record] { return fromTrace(20_000, 1_000_000/part) },
+		"dense trace":         func() iter.Seq[sample.Record] { return fromTrace(200_000, 2_000_000/part) },
+		"trace with bursts":   func() iter.Seq[sample.Record] { return bursts(fromTrace(20_000, 2_500_000/part), 125/part, 200/part) },
 	}
 }
 

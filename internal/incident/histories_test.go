@@ -19,11 +19,11 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-var histories = flag.Int("incident.histories", 100_000, "how many random histories TestHistories plays")
+var histories = flag.Int("incident.histories", 100_000, "how many random histories TestPromises plays")
 
-// TestHistories plays random harm of three keys, silences, receivers and restarts, and holds
+// TestPromises plays random harm of three keys, silences, receivers and restarts, and holds
 // what is told to the promises of the package.
-func TestHistories(t *testing.T) {
+func TestPromises(t *testing.T) {
 	t.Parallel()
 	n := *histories
 	if testing.Short() {

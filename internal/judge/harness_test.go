@@ -314,7 +314,7 @@ func quick() judge.Config {
 			ViewDelay:  time.Nanosecond, // so that cursors wait for nothing
 			PageWithin: 24 * time.Hour,  // however long a test waits for its turn
 		},
-		Poll: 2 * time.Millisecond, Lease: 300 * time.Millisecond, Stall: time.Minute,
+		Poll: 5 * time.Millisecond, Lease: 300 * time.Millisecond, Stall: time.Minute,
 	}
 }
 

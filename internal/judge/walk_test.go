@@ -1,10 +1,11 @@
 package judge_test
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
@@ -19,17 +20,26 @@ type copying struct {
 	keys []string // in order
 }
 
+// inOrder returns keys in the order of their positions.
+var inOrder = sync.OnceValue(func() (keys []string) {
+	at := map[position.Position]string{}
+	for i := range 200_000 {
+		key := fmt.Sprint("item#", i)
+		at[position.String(key)] = key
+	}
+	for _, p := range slices.Sorted(maps.Keys(at)) {
+		keys = append(keys, at[p])
+	}
+	return keys
+})
+
 // startCopying returns a collector of a table, and with a map the shards of its stream, of which
 // each has an eighth of the key space.
 func startCopying(t *testing.T, s *store.Store, mapped bool) *copying {
 	t.Helper()
-	c := &copying{collector: collect(t, s, "a", 0, begin())}
+	c := &copying{collector: collect(t, s, "a", 0, begin()), keys: inOrder()}
 	c.of = sample.Target{Account: "1", Region: "eu-west-1"}
 	c.shard.PlaceKeys(func(sample.Target) bool { return mapped })
-	for i := range 200_000 {
-		c.keys = append(c.keys, fmt.Sprint("item#", i))
-	}
-	slices.SortFunc(c.keys, func(a, b string) int { return cmp.Compare(position.String(a), position.String(b)) })
 	if mapped {
 		document, err := json.Marshal(eightPartitions())
 		must(t, err)
@@ -54,7 +64,8 @@ func (c *copying) copySecond(second, items int) {
 // a restart as before. Where it fills none there is no finding, and the view of the table has it.
 func TestWalkOutlivesTheJudge(t *testing.T) {
 	t.Parallel()
-	const restart, ends = 60, 110
+	// A judge that had forgotten the walk would need 24 seconds to see it again.
+	const restart, ends = 36, 64
 	for _, c := range []struct {
 		story          string
 		items          int // a second

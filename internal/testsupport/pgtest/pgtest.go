@@ -48,12 +48,23 @@ var shared = sync.OnceValues(func() (string, error) {
 
 // Database returns the URL of a fresh, empty database, which is dropped when
 // the test ends.
-func Database(t testing.TB) string {
+func Database(t testing.TB) string { return create(t, "template1") }
+
+// Copy returns the URL of a copy of one of these databases, to which nobody may be connected. It
+// is dropped when the test ends.
+func Copy(t testing.TB, of string) string {
+	t.Helper()
+	u, err := url.Parse(of)
+	need(t, err)
+	return create(t, strings.TrimPrefix(u.Path, "/"))
+}
+
+func create(t testing.TB, template string) string {
 	t.Helper()
 	admin, err := shared()
 	need(t, err)
 	name := "test_" + strings.ToLower(rand.Text())
-	execute(t, admin, "CREATE DATABASE "+name)
+	execute(t, admin, "CREATE DATABASE "+name+" TEMPLATE "+template)
 	t.Cleanup(func() { execute(t, admin, "DROP DATABASE "+name+" WITH (FORCE)") })
 	return withDatabase(t, admin, name)
 }

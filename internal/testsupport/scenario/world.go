@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -85,21 +84,43 @@ func (w *World) Windows(seed uint64, each func(second int64, all []sketch.Window
 	})
 }
 
-// Records calls each with every second's samples, in order.
+// Records calls each with every second's samples, in order. Their memory is used again for the
+// next second.
 func (w *World) Records(seed uint64, each func(second int64, all []sample.Record)) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	senders := make([]*sender, len(w.Load))
 	for i := range w.Load {
 		senders[i] = newSender(w, &w.Load[i], r)
 	}
+	var sent, sorted []sample.Record
 	for s := range w.Seconds {
-		var records []sample.Record
+		sent = sent[:0]
 		for _, sending := range senders {
-			records = append(records, sending.second(s)...)
+			sent = sending.second(s, sent)
 		}
-		slices.SortStableFunc(records, func(a, b sample.Record) int { return cmp.Compare(a.Time, b.Time) })
-		each(w.Start.Unix()+int64(s), records)
+		at := w.Start.Unix() + int64(s)
+		sorted = sortMillis(sent, sorted[:0], 1000*at)
+		each(at, sorted)
 	}
+}
+
+// sortMillis appends the records of a second to another slice, sorted by time. Records are large,
+// so that each is moved only once.
+func sortMillis(records, to []sample.Record, begin int64) []sample.Record {
+	var next [1001]int // where the next record of a millisecond goes
+	for i := range records {
+		next[records[i].Time-begin+1]++
+	}
+	for i := 1; i < len(next); i++ {
+		next[i] += next[i-1]
+	}
+	to = slices.Grow(to, len(records))[:len(records)]
+	for i := range records {
+		place := &next[records[i].Time-begin]
+		to[*place] = records[i]
+		*place++
+	}
+	return to
 }
 
 // sender makes the requests of a load.
@@ -110,11 +131,12 @@ type sender struct {
 	// share is each key's part of the load, phase its progress to the next request.
 	share, phase []float64
 	unit         float64 // of one request
+	edit         *sample.Edit
 	sent         int64
 }
 
 func newSender(w *World, l *WorldLoad, r *rand.Rand) *sender {
-	s := &sender{world: w, load: l, random: r, unit: l.unit()}
+	s := &sender{world: w, load: l, random: r, unit: l.unit(), edit: l.edit()}
 	n := max(l.Keys, 1)
 	if n >= randomKeys {
 		n = 1
@@ -147,11 +169,11 @@ func (l *WorldLoad) unit() float64 {
 	return units
 }
 
-// second returns the records of one second.
-func (s *sender) second(at int) (all []sample.Record) {
+// second appends the records of one second.
+func (s *sender) second(at int, all []sample.Record) []sample.Record {
 	l := s.load
 	if at < l.From || l.To > 0 && at >= l.To || l.Every > 0 && at%l.Every >= l.Lasting {
-		return nil
+		return all
 	}
 	level := 1.0
 	if l.Wave > 0 {
@@ -172,14 +194,14 @@ func (s *sender) second(at int) (all []sample.Record) {
 		}
 		n := int(s.phase[i])
 		s.phase[i] -= float64(n)
-		all = append(all, s.requests(at, i, n, refused)...)
+		all = s.requests(at, i, n, refused, all)
 	}
 	return all
 }
 
-// requests returns the records of n requests for one key, or of the sampled ones among
+// requests appends the records of n requests for one key, or of the sampled ones among
 // them.
-func (s *sender) requests(at, key, n int, refused float64) (all []sample.Record) {
+func (s *sender) requests(at, key, n int, refused float64, all []sample.Record) []sample.Record {
 	l, rate := s.load, s.world.Sampling.Rate
 	together := 1
 	if rate > 0 && s.world.Sampling.How == "request" {
@@ -190,7 +212,7 @@ func (s *sender) requests(at, key, n int, refused float64) (all []sample.Record)
 		fold = max(1, (n+maxWorldRecords-1)/maxWorldRecords)
 	}
 	if l.Folded {
-		return s.folded(at, key, n, refused)
+		return s.folded(at, key, n, refused, all)
 	}
 	for i := 0; i < n; i += together * fold {
 		if rate > 0 && s.random.Float64() >= rate {
@@ -203,16 +225,16 @@ func (s *sender) requests(at, key, n int, refused float64) (all []sample.Record)
 			if rate > 0 { // as the SDK's middleware writes it
 				r.Calls = 1 / float64(together)
 			}
-			all = append(append(append(all, r), s.retry(&r)...), s.indexRecord(at, &r)...)
+			all = s.indexRecord(at, &r, s.retry(&r, append(all, r)))
 			s.sent++
 		}
 	}
 	return all
 }
 
-// folded returns one record for the sampled ones of n requests, as a producer writes that
+// folded appends one record for the sampled ones of n requests, as a producer writes that
 // counts requests by second, and one for the refused ones among them.
-func (s *sender) folded(at, key, n int, refused float64) (all []sample.Record) {
+func (s *sender) folded(at, key, n int, refused float64, all []sample.Record) []sample.Record {
 	if rate := s.world.Sampling.Rate; rate > 0 {
 		drawn := 0
 		for range n {
@@ -270,7 +292,7 @@ func (s *sender) record(at, key int, millis int64, refused float64) sample.Recor
 		r.WCU, r.Op = Milli(s.unit), sample.DeleteItem
 	default:
 		r.WCU = Milli(s.unit)
-		r.Edit = s.edit()
+		r.Edit = s.edit
 	}
 	if l.Strong {
 		r.Read = sample.Strong
@@ -337,11 +359,11 @@ func (s *sender) send(r *sample.Record) {
 	r.Waited = float64(r.Attempts-1) * l.Wait
 }
 
-// retry returns the record of a request's throttled attempts before its last. The SDK's
+// retry appends the record of a request's throttled attempts before its last. The SDK's
 // middleware writes it beside the request.
-func (s *sender) retry(r *sample.Record) []sample.Record {
+func (s *sender) retry(r *sample.Record, all []sample.Record) []sample.Record {
 	if r.Attempts < 2 || s.load.Tries > 0 { // those were not throttled
-		return nil
+		return all
 	}
 	before := *r
 	before.WCU, before.RCU, before.Edit, before.Bytes = 0, 0, nil, 0
@@ -350,30 +372,30 @@ func (s *sender) retry(r *sample.Record) []sample.Record {
 	if before.Calls > 0 {
 		before.Calls = float64(before.N) * r.Calls
 	}
-	return []sample.Record{before}
+	return append(all, before)
 }
 
-// indexRecord returns the record of a refused write under the key of the index that
+// indexRecord appends the record of a refused write under the key of the index that
 // refused it. The SDK's middleware writes it beside the record of the table's key.
-func (s *sender) indexRecord(at int, r *sample.Record) []sample.Record {
+func (s *sender) indexRecord(at int, r *sample.Record, all []sample.Record) []sample.Record {
 	if r.Throttle == "" || s.load.Resource == s.load.Index {
-		return nil
+		return all
 	}
 	i := slices.IndexFunc(s.world.Load, func(l WorldLoad) bool { return l.Table == s.load.Table && l.Index == s.load.Resource })
 	if i < 0 {
-		return nil
+		return all
 	}
 	index := &sender{world: s.world, load: &s.world.Load[i], random: s.random}
 	entry := *r
 	entry.Index = index.load.Index
 	entry.PK, entry.SK = index.partitionKey(at, s.random.IntN(max(1, index.load.Keys))), index.sortKey(at, 0)
-	return []sample.Record{entry}
+	return append(all, entry)
 }
 
 // edit returns the change by a put of a new item, or by an update of a known one.
-func (s *sender) edit() *sample.Edit {
-	size := s.load.Size
-	if s.load.Op == "UpdateItem" {
+func (l *WorldLoad) edit() *sample.Edit {
+	size := l.Size
+	if l.Op == "UpdateItem" {
 		return &sample.Edit{Changed: min(size, 40), Attributes: []string{"value"}}
 	}
 	return &sample.Edit{Changed: size, Grown: size}
