@@ -215,6 +215,10 @@ const (
 	// CollectionSoonHours is the outlook for item collections: a finding needs growth
 	// that fills one within this time.
 	CollectionSoonHours = 30 * 24
+	// CollectionTellHours is the outlook of which on-call is told, once a collection has grown so
+	// in CollectionTellSeconds seconds: a shorter import leaves room.
+	CollectionTellHours   = 24
+	CollectionTellSeconds = 180
 )
 
 // When keys are shards of one key, and how many shards are right.

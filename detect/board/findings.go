@@ -50,7 +50,7 @@ func (b *Board) Findings() []detect.Finding {
 	also = append(also, b.crowdFindings()...)
 	also = append(also, b.unseenFindings()...)
 	also = append(also, b.contentionFindings()...)
-	also = append(also, b.growthFindings(grew, found)...)
+	also = append(also, b.growthFindings(grew)...)
 	also = append(also, relate.Moving(found, b.options.Policy)...)
 	also = uniqueFindings(also)
 	also = b.related.resolveAbsent(also, b.timeline.Settled)
@@ -129,23 +129,16 @@ func endWithValues(f *detect.Finding, values []*detect.Finding) {
 	}
 }
 
-// growthFindings returns findings about keys that are not hot but whose item collections
-// approach a local secondary index's size limit. grew holds the candidate tracks.
-func (b *Board) growthFindings(grew []*episode.Track, found []detect.Finding) (all []detect.Finding) {
-	if len(grew) == 0 {
-		return nil
-	}
-	hot := make(map[detect.KeyRef]bool, len(found))
-	for i := range found {
-		hot[found[i].KeyRef] = true
-	}
+// growthFindings returns findings about keys whose item collections approach a local secondary
+// index's size limit. grew holds the candidate tracks.
+func (b *Board) growthFindings(grew []*episode.Track) (all []detect.Finding) {
 	for _, t := range grew {
-		subject := t.Followed
-		facts := b.options.Facts(subject.Target)
-		if subject.IsWhole() || facts == nil || len(facts.LSIs) == 0 || hot[detect.KeyRef{Target: subject.Target, Key: sample.Text(subject.Key.Text), KeyType: subject.Key.Type}] {
+		target := t.Followed.Target
+		facts := b.options.Facts(target)
+		if t.Followed.IsWhole() || facts == nil || len(facts.LSIs) == 0 {
 			continue
 		}
-		if f, grows := relate.Growing(subject, t.Growth(), facts); grows && !b.options.Policy(subject.Target).Excludes(string(f.Key)) {
+		if f, grows := relate.Growing(t.Followed, t.Growth(b.conditions(t).Time), facts, b.options.Policy(target)); grows {
 			all = append(all, f)
 		}
 	}

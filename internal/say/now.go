@@ -93,6 +93,8 @@ func act(f *detect.Finding, a *casebook.Answer) string {
 		return "Raise the write capacity of the index to the table's."
 	case casebook.CheckReason:
 		return fmt.Sprintf("See which of CloudWatch's %s…ThrottleEvents exceeds 0: KeyRangeThroughput, ProvisionedThroughput, MaxOnDemandThroughput or AccountLimit.", detect.SideOf(f, "Write", "Read"))
+	case casebook.CheckSize:
+		return fmt.Sprintf("Ask for its size: write to %s with ReturnItemCollectionMetrics.", subject(f))
 	case casebook.CheckRefusals:
 		return fmt.Sprintf("%s, %s.", ifThrottled(f), relief(f, a))
 	}
@@ -308,6 +310,8 @@ func endedText(f *detect.Finding, a *casebook.Answer) string {
 		return "It is over: last seen at "
 	case f.Subject.OfTable():
 		return "It is over: no request was refused after "
+	case f.Case == casebook.LargeCollection:
+		return "It is over: the items grew so until "
 	case slices.ContainsFunc(f.Advice, func(s detect.Step) bool { return s.Fix == detect.FixSpreadBurst }):
 		return "The burst is over: the load fell after " // another may come
 	}

@@ -270,7 +270,7 @@ func (s *sender) record(at, key int, millis int64, refused float64) sample.Recor
 		r.WCU, r.Op = Milli(s.unit), sample.DeleteItem
 	default:
 		r.WCU = Milli(s.unit)
-		r.Edit = s.edit()
+		r.Edit = EditOf(&r)
 	}
 	if l.Strong {
 		r.Read = sample.Strong
@@ -370,13 +370,16 @@ func (s *sender) indexRecord(at int, r *sample.Record) []sample.Record {
 	return []sample.Record{entry}
 }
 
-// edit returns the change by a put of a new item, or by an update of a known one.
-func (s *sender) edit() *sample.Edit {
-	size := s.load.Size
-	if s.load.Op == "UpdateItem" {
-		return &sample.Edit{Changed: min(size, 40), Attributes: []string{"value"}}
+// EditOf returns the change by a write: the put of a new item, or an update of a known one. It is
+// nil for other requests.
+func EditOf(r *sample.Record) *sample.Edit {
+	switch {
+	case r.Bytes == 0 || r.Op.IsRead() || r.Op == sample.DeleteItem:
+		return nil
+	case r.Op == sample.UpdateItem:
+		return &sample.Edit{Changed: min(r.Bytes, 40), Attributes: []string{"value"}}
 	}
-	return &sample.Edit{Changed: size, Grown: size}
+	return &sample.Edit{Changed: r.Bytes, Grown: r.Bytes}
 }
 
 // partitionKey returns the n-th key of the load in a second. A Scan has none.
