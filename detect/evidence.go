@@ -33,9 +33,10 @@ type Evidence struct {
 	// Items are the hottest sort keys, Callers the busiest callers.
 	Items   []Part `json:"items"`
 	Callers []Part `json:"callers"`
-	// ItemBytes is the mean size of an item, 0 if unknown. ChangedShare is the part of
-	// the items' bytes that writes changed, Attributes the changed attributes. Both need
-	// whole images, and are null and empty without them.
+	// ItemBytes is the mean size of an item, 0 if unknown. If no sample carries a size, write
+	// units tell the size of large items. ChangedShare is the part of the items' bytes that
+	// writes changed, Attributes the changed attributes. Both need whole images, and are null
+	// and empty without them.
 	ItemBytes    float64  `json:"item_bytes"`
 	ChangedShare *float64 `json:"changed_share"`
 	Attributes   []Part   `json:"attributes"`

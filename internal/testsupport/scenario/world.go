@@ -57,6 +57,8 @@ type WorldLoad struct {
 	// the time of the write. Whole cuts times to seconds.
 	Flush int
 	Whole bool
+	// Unsized leaves sizes out.
+	Unsized bool
 	// Folded writes one record for a key's requests of a second, at any millisecond.
 	Folded bool
 }
@@ -259,6 +261,9 @@ func (s *sender) record(at, key int, millis int64, refused float64) sample.Recor
 	}
 	if s.world.Sampling.Rate > 0 {
 		r.Rate = s.world.Sampling.Rate
+	}
+	if l.Unsized {
+		r.Bytes = 0
 	}
 	if op, known := sample.ParseOp(l.Op); known {
 		r.Op = op
