@@ -120,7 +120,19 @@ func (f *Finding) InReads() bool {
 	if t := f.Throttling; t != nil && t.Unit != "" {
 		return t.Unit == "rcu"
 	}
+	if need := f.CapacityNeed(); need != nil {
+		return need.Unit == "rcu"
+	}
 	return f.Peak.RCU.Value/Units(PartitionRead) > f.Peak.WCU.Value/Units(PartitionWrite)
+}
+
+// CapacityNeed is the stated capacity that a table or index as a whole lacks, with its need; nil
+// if it is unknown.
+func (f *Finding) CapacityNeed() *Need {
+	if f.Subject != SubjectTable || len(f.Advice) == 0 || f.Advice[0].Fix != FixProvisionedCapacity {
+		return nil
+	}
+	return f.Advice[0].Need
 }
 
 // SideOf returns the argument for the side of the load that a finding is about.

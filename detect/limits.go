@@ -69,6 +69,11 @@ const (
 	OutageShare = 0.1
 	// OutageSeconds is the time over which OutageShare counts.
 	OutageSeconds = 60
+	// BurstSeconds of a table's unused capacity are kept for bursts, as best effort. Source: Guide,
+	// "Burst and adaptive capacity".
+	BurstSeconds = 300
+	// BurstTold is the used part of them from which on-call is told that they run out.
+	BurstTold = 0.2
 	// OutageParts are the equal parts of OutageSeconds. All but one need throttled requests,
 	// or it was a burst.
 	OutageParts = 6

@@ -165,6 +165,8 @@ func atTimes(f *detect.Finding, from, to time.Time, share float64) string {
 // heat is how hot a finding is: by its limit if it has harmed nobody.
 func heat(f *detect.Finding, h *casebook.Harm) string {
 	switch {
+	case f.Subject == detect.SubjectTable && h.None():
+		return "above its capacity"
 	case !f.Subject.OfKey() || !h.None() || f.State == detect.Resolved:
 		return "hot"
 	case f.MayBeServed():

@@ -5,16 +5,29 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/casebook"
+	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
 var _ = add(casebook.ShortOfCapacity, card{
-	name:    "short of capacity",
-	symptom: plain("throttled, too little provisioned capacity"),
-	why: func(f *detect.Finding, _ *casebook.Answer) string {
-		if f.Index != "" && !f.InReads() {
-			return fmt.Sprintf("The index as a whole %s more than its provisioned write capacity; DynamoDB then %s table writes.", tense(f, "needs", "needed"), tense(f, "refuses", "refused"))
+	name: "short of capacity",
+	symptom: func(_ *detect.Finding, a *casebook.Answer) string {
+		if a.Harm.None() {
+			return "above its provisioned capacity"
 		}
-		return fmt.Sprintf("The %s as a whole %s more than its provisioned %s capacity. %s", targetWord(f), tense(f, "needs", "needed"), detect.SideOf(f, "write", "read"), noKey(f))
+		return "throttled, too little provisioned capacity"
+	},
+	why: func(f *detect.Finding, a *casebook.Answer) string {
+		text := fmt.Sprintf("The %s as a whole %s more than its provisioned %s capacity", targetWord(f), tense(f, "needs", "needed"), detect.SideOf(f, "write", "read"))
+		if n := f.CapacityNeed(); n != nil && n.Now > n.Provisioned {
+			text = fmt.Sprintf("%s %s of %s provisioned", perSecond(n.Now, n.Unit), tense(f, "are asked", "were asked"), wording.Significant(n.Provisioned))
+		}
+		switch {
+		case a.Harm.None():
+			return text + tense(f, "; burst capacity serves the rest for some minutes.", ".")
+		case f.Index != "" && !f.InReads():
+			return fmt.Sprintf("%s; DynamoDB then %s table writes.", text, tense(f, "refuses", "refused"))
+		}
+		return text + ". " + noKey(f)
 	},
 	heals: plain("No, unless auto scaling raises it or the load falls."),
 })

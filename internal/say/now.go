@@ -308,6 +308,8 @@ func endedText(f *detect.Finding, a *casebook.Answer) string {
 	switch {
 	case a.Harm.Own:
 		return "It is over: last seen at "
+	case f.Subject == detect.SubjectTable && a.Harm.None():
+		return "It is over: it was above the stated capacity until "
 	case f.Subject.OfTable():
 		return "It is over: no request was refused after "
 	case f.Case == casebook.LargeCollection:

@@ -55,6 +55,18 @@ func scanOf(units float64) func(*detect.Finding) {
 }
 
 var variants = []variant{
+	{"burst capacity serves what is not provisioned", casebook.ShortOfCapacity, unrefused, map[string]string{
+		lineTitle:    "orders: above its provisioned capacity",
+		say.LineHarm: "No refusals seen yet; above its capacity since 16:55:49 UTC, for 31 s.",
+		say.LineWhy:  "1,680 WCU/s are asked of 1,200 provisioned; burst capacity serves the rest for some minutes.",
+	}},
+	{"its capacity was raised", casebook.ShortOfCapacity, func(f *detect.Finding) { unrefused(f); over(f) }, map[string]string{
+		lineTitle:     "orders: above its provisioned capacity",
+		say.LineHarm:  "None: no refused request was seen.",
+		say.LineWhy:   "1,680 WCU/s were asked of 1,200 provisioned.",
+		say.LineNow:   "Nothing.",
+		say.LineHeals: "It is over: it was above the stated capacity until 16:56:19 UTC.",
+	}},
 	{"a third of sampled requests is refused", casebook.HotKey, func(f *detect.Finding) {
 		f.Throttling.Share, f.Throttling.ShareLow, f.Throttling.ShareHigh = 1./3, 0.242, 0.433
 	}, map[string]string{say.LineHarm: "33% (24 to 44%) of the key's writes refused since 16:55:49 UTC, for 31 s."}},
@@ -278,7 +290,7 @@ var variants = []variant{
 		say.LineNow: "Raise the provisioned write capacity of the table to 3,300 WCU/s (peak: 2,200), or switch the table to on-demand.",
 	}},
 	{"an index is short of writes", casebook.ShortOfCapacity, func(f *detect.Finding) { f.Index, f.Peak.WCU = "by-status", detect.ExactFigure(2200) }, map[string]string{
-		say.LineWhy: "The index as a whole needs more than its provisioned write capacity; DynamoDB then refuses table writes.",
+		say.LineWhy: "1,680 WCU/s are asked of 1,200 provisioned; DynamoDB then refuses table writes.",
 		say.LineNow: "Raise the provisioned write capacity of the index to 3,300 WCU/s (peak: 2,200), or switch the table to on-demand.",
 	}},
 	{"its reads reach the maximum", casebook.OwnMaximum, func(f *detect.Finding) { f.Peak.RCU = detect.ExactFigure(900) }, map[string]string{
