@@ -30,7 +30,8 @@ type Evidence struct {
 	// Split predicts whether DynamoDB's splits would help. It is null without
 	// observations, as for an episode that another judge saw.
 	Split *Split `json:"split"`
-	// Items are the hottest sort keys, Callers the busiest callers.
+	// Items are the hottest sort keys, Callers the busiest callers: of a table or index as a
+	// whole the callers of its refused load, or of its Scans.
 	Items   []Part `json:"items"`
 	Callers []Part `json:"callers"`
 	// ItemBytes is the mean size of an item, 0 if unknown. If no sample carries a size, write

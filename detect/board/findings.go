@@ -244,7 +244,11 @@ func (b *Board) isOpen(target detect.Target, second int64) bool {
 func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rules) detect.Finding {
 	target := t.Followed.Target
 	f := e.Finding(t.Followed, r)
-	f.Share, f.Shards, f.Evidence, f.RefusedKeys = 1, 1, t.Evidence(e), b.totals.sumOf(target).refused.Keys()
+	refused := b.totals.sumOf(target).refused
+	f.Share, f.Shards, f.Evidence, f.RefusedKeys = 1, 1, t.Evidence(e), refused.Keys()
+	if f.Evidence != nil && len(f.Evidence.Callers) == 0 { // or they scan
+		f.Evidence.Callers = refused.Callers()
+	}
 	f.Throttling = e.Throttling()
 	switch r.Watched {
 	case detect.SubjectPartition:

@@ -27,7 +27,7 @@ var _ = add(casebook.ShortOfCapacity, card{
 		case f.Index != "" && !f.InReads():
 			return fmt.Sprintf("%s; DynamoDB then %s table writes.", text, tense(f, "refuses", "refused"))
 		}
-		return text + ". " + noKey(f)
+		return text + "." + noKey(f, a)
 	},
 	heals: plain("No, unless auto scaling raises it or the load falls."),
 })
@@ -35,8 +35,8 @@ var _ = add(casebook.ShortOfCapacity, card{
 var _ = add(casebook.OwnMaximum, card{
 	name:    "at its own maximum",
 	symptom: plain("throttled by its own maximum throughput"),
-	why: func(f *detect.Finding, _ *casebook.Answer) string {
-		return fmt.Sprintf("The %s reached the maximum throughput that its owner set. %s", targetWord(f), noKey(f))
+	why: func(f *detect.Finding, a *casebook.Answer) string {
+		return fmt.Sprintf("The %s reached the maximum throughput that its owner set.%s", targetWord(f), noKey(f, a))
 	},
 	heals: plain("No: only a higher maximum or less load ends it."),
 })
@@ -44,8 +44,8 @@ var _ = add(casebook.OwnMaximum, card{
 var _ = add(casebook.AccountQuota, card{
 	name:    "at the account's quota",
 	symptom: plain("throttled by a quota of the account"),
-	why: func(f *detect.Finding, _ *casebook.Answer) string {
-		return fmt.Sprintf("The %s reached the account's quota for one table in this Region. %s", targetWord(f), noKey(f))
+	why: func(f *detect.Finding, a *casebook.Answer) string {
+		return fmt.Sprintf("The %s reached the account's quota for one table in this Region.%s", targetWord(f), noKey(f, a))
 	},
 	heals: plain("No: only a higher quota or less load ends it."),
 })
@@ -65,6 +65,10 @@ var _ = add(casebook.NoReason, card{
 		"No single key was known to be hot, and the samples lack DynamoDB's throttle reasons."),
 })
 
-func noKey(f *detect.Finding) string {
-	return fmt.Sprintf("No single key or partition %s hot.", tense(f, "is", "was"))
+// noKey says that no key is to blame, unless a caller is.
+func noKey(f *detect.Finding, a *casebook.Answer) string {
+	if refusedMost(f, a) != "" {
+		return ""
+	}
+	return fmt.Sprintf(" No single key or partition %s hot.", tense(f, "is", "was"))
 }

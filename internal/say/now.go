@@ -18,11 +18,29 @@ const futile = " Capacity cannot help."
 // now is the action for tonight.
 func now(f *detect.Finding, a *casebook.Answer) string {
 	text := act(f, a)
+	if who := refusedMost(f, a); who != "" && slices.Contains(raises, a.Move.Act) {
+		text += " Meanwhile slow " + who + "."
+	}
 	if a.Futile && a.Move.Act == casebook.SlowCallers && !a.Harm.None() {
 		text += futile
 	}
 	return text
 }
+
+// refusedMost names the caller that stands out in the refusals of a table or partition; empty for
+// none.
+func refusedMost(f *detect.Finding, a *casebook.Answer) string {
+	if !f.Subject.OfTable() || a.Code == casebook.Scan || len(a.Callers) == 0 || a.Alike || a.Callers[0].Low < manyRefused {
+		return ""
+	}
+	return quote(a.Callers[0].Text)
+}
+
+// manyRefused is the least part of the refusals for which a caller that stands out is slowed.
+const manyRefused = 0.3
+
+// raises are the acts that take time, in which a caller can be slowed.
+var raises = []casebook.Act{casebook.RaiseCapacity, casebook.RaiseMaximum, casebook.RaiseQuota, casebook.RaiseIndexCapacity, casebook.CheckReason}
 
 func act(f *detect.Finding, a *casebook.Answer) string {
 	w := requests(f)
@@ -74,6 +92,9 @@ func act(f *detect.Finding, a *casebook.Answer) string {
 	case casebook.Prewarm:
 		if a.Code == casebook.Ramp {
 			return "Raise the table's warm throughput, or let the load grow more slowly."
+		}
+		if who := refusedMost(f, a); who != "" {
+			return "Raise the table's warm throughput to add partitions, or slow " + who + "."
 		}
 		if a.Healing.Outlook == casebook.Likely {
 			return "Raise the table's warm throughput to add partitions, or shed load until DynamoDB has split some."
@@ -129,6 +150,8 @@ func lessLoad(f *detect.Finding, a *casebook.Answer) string {
 		return relief(f, a)
 	case !f.Subject.OfTable():
 		return fmt.Sprintf("limit %s %s to %s", requestsTo(f), subject(f), ofKey(f, a.Move.Total))
+	case refusedMost(f, a) != "":
+		return "slow " + refusedMost(f, a)
 	case len(f.RefusedKeys) == 0:
 		return "shed load"
 	}

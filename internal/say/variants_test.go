@@ -31,6 +31,11 @@ func unrefused(f *detect.Finding) {
 	f.Consumed.WCU = f.Peak.WCU.Value
 }
 
+// refusedCaller is a caller with the refusals that evidence shows.
+func refusedCaller(f *detect.Finding) {
+	f.Evidence.Callers = []detect.Part{{Text: "batch", Low: 0.45, High: 1}}
+}
+
 // notShown is a full partition of which no stream shows the keys.
 func notShown(keys ...detect.RefusedKey) func(*detect.Finding) {
 	return func(f *detect.Finding) { f.Partition, f.Ground, f.RefusedKeys = nil, detect.GroundNotSeen, keys }
@@ -66,6 +71,14 @@ var variants = []variant{
 		say.LineWhy:   "1,680 WCU/s were asked of 1,200 provisioned.",
 		say.LineNow:   "Nothing.",
 		say.LineHeals: "It is over: it was above the stated capacity until 16:56:19 UTC.",
+	}},
+	{"one caller has the refusals", casebook.ShortOfCapacity, refusedCaller, map[string]string{
+		say.LineWhy: "1,680 WCU/s are asked of 1,200 provisioned. Refused callers: “batch” ≥45%.",
+		say.LineNow: "Raise the provisioned capacity of the table, or switch the table to on-demand. Meanwhile slow “batch”.",
+	}},
+	{"one caller has the refusals", casebook.SharedPartition, refusedCaller, map[string]string{
+		say.LineWhy: "Partition 0x4a–0x5f of orders carries 124–131% of its write limit (inferred). Busiest: “a” 31%, “b” 28%. Refused callers: “batch” ≥45%.",
+		say.LineNow: "Wait some minutes for a split, or slow “batch”.",
 	}},
 	{"a third of sampled requests is refused", casebook.HotKey, func(f *detect.Finding) {
 		f.Throttling.Share, f.Throttling.ShareLow, f.Throttling.ShareHigh = 1./3, 0.242, 0.433
@@ -277,7 +290,7 @@ var variants = []variant{
 		notShown(k)(f)
 		f.Throttling.Share = 0.02
 	}, map[string]string{
-		say.LineWhy: "A partition is full; which keys fill it is unknown. Nearly all refusals hit “cust#4711”: 32 WCU/s refused. Callers: “web” 100%.",
+		say.LineWhy: "A partition is full; which keys fill it is unknown. Nearly all refusals hit “cust#4711”: 32 WCU/s refused. Refused callers: “web” 100%.",
 		say.LineNow: "Let writes to “cust#4711” by “web” back off, and wait some minutes for a split.",
 	}},
 	{"a new table has too few partitions", casebook.SharedPartition, func(f *detect.Finding) {
