@@ -98,6 +98,31 @@ func (f *Finding) FailedShare() (float64, bool) {
 	return min(1, Ratio(r.Failed.Value, r.Calls)), true
 }
 
+// Resends reports whether refused items of batches may be much of a key's load, and returns the
+// served load. DynamoDB returns them as unprocessed, and callers send them again in other calls:
+// then one item is refused several times in a second. What callers ask for lies between the
+// served load and all of it.
+func (f *Finding) Resends() (served float64, may bool) {
+	t := f.Throttling
+	if !f.Subject.OfKey() || t == nil || t.Share < resentShare || f.Evidence == nil || f.Evidence.Retries != nil {
+		return 0, false
+	}
+	batches := 0.0
+	for _, o := range f.Evidence.Operations {
+		if o.Op == sample.BatchWriteItem.String() || o.Op == sample.BatchGetItem.String() {
+			batches += o.Share
+		}
+	}
+	if f.Quality.IsSampled() { // its highest second is one of luck
+		return SideOf(f, f.Mean.WCU.Value, f.Mean.RCU.Value) * (1 - t.Share), batches >= resentShare
+	}
+	keys := f.Evidence.SortKeys
+	return SideOf(f, f.Consumed.WCU, f.Consumed.RCU), batches >= resentShare && (keys == nil || keys.Repeated >= resentShare)
+}
+
+// resentShare is the least part of a load that resends change much.
+const resentShare = 0.1
+
 // FailsAtOnce reports whether the calls that failed were not sent again.
 func (f *Finding) FailsAtOnce() bool {
 	if f.Evidence == nil || f.Evidence.Retries == nil {

@@ -190,6 +190,11 @@ func (b *Board) conditions(t *episode.Track) episode.Conditions {
 func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules) detect.Finding {
 	f := e.KeyFinding(t.Followed, r)
 	f.Evidence = t.KeyEvidence(e, r.Watched)
+	if served, may := f.Resends(); may {
+		figure := detect.SideOf(&f, &f.Peak.WCU, &f.Peak.RCU)
+		figure.Low = min(figure.Low, served)
+		f.Shards = detect.Shards(detect.Milli(served), f.Limit(), r.Headroom)
+	}
 	f.Quality.KeysHidden = keyhash.Find(string(f.Key)) >= 0 || f.PredictedSplit() != nil && f.PredictedSplit().Verdict == detect.SplitHidden
 	if f.Quality.Sampling == detect.SamplingAssumed && (f.Evidence == nil || len(f.Evidence.Callers) == 0) {
 		f.Quality.CannotSee = append(f.Quality.CannotSee, detect.BlindHosts)
@@ -226,6 +231,9 @@ func (b *Board) advise(found []detect.Finding, callers map[detect.Target]map[str
 			continue
 		}
 		load := detect.Side(f.Subject, f.Peak.WCU, f.Peak.RCU).Value
+		if served, may := f.Resends(); may {
+			load = served
+		}
 		f.Advice = fixes.Steps(&fixes.Case{
 			Finding: f, Load: detect.Milli(load), Policy: b.options.Policy(f.Target), Facts: b.options.Facts(f.Target), Cuts: b.options.Partitions(f.Target).Cuts(),
 			Callers: callers[f.Target], TargetRCU: detect.Units(b.totals.sumOf(f.Target).read),

@@ -80,6 +80,13 @@ var variants = []variant{
 		say.LineWhy: "Partition 0x4a–0x5f of orders carries 124–131% of its write limit (inferred). Busiest: “a” 31%, “b” 28%. Refused callers: “batch” ≥45%.",
 		say.LineNow: "Wait some minutes for a split, or slow “batch”.",
 	}},
+	{"batches send refused items again", casebook.HotKey, func(f *detect.Finding) {
+		f.Peak.WCU.Low, f.Evidence.SortKeys.Repeated = 1000, 0.4
+		f.Evidence.Operations = []detect.Operation{{Op: "BatchWriteItem", Share: 1}}
+	}, map[string]string{say.LineWhy: "1,000 to 1,680 WCU/s on one key, resends included; one partition takes 1,000. Main callers: “web” ≥48%, “app” ≥28%."}},
+	{"no item of a batch comes twice", casebook.HotKey, func(f *detect.Finding) {
+		f.Evidence.Operations = []detect.Operation{{Op: "BatchWriteItem", Share: 1}}
+	}, nil},
 	{"a third of sampled requests is refused", casebook.HotKey, func(f *detect.Finding) {
 		f.Throttling.Share, f.Throttling.ShareLow, f.Throttling.ShareHigh = 1./3, 0.242, 0.433
 	}, map[string]string{say.LineHarm: "33% (24 to 44%) of the key's writes refused since 16:55:49 UTC, for 31 s."}},

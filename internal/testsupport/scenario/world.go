@@ -57,6 +57,9 @@ type WorldLoad struct {
 	// the time of the write. Whole cuts times to seconds.
 	Flush int
 	Whole bool
+	// Resent is how often on average an item of a batch is refused in a second, each time under
+	// its own sort key.
+	Resent int
 	// Unsized leaves sizes out.
 	Unsized bool
 	// Folded writes one record for a key's requests of a second, at any millisecond.
@@ -188,7 +191,7 @@ func (s *sender) requests(at, key, n int, refused float64) (all []sample.Record)
 		together = max(l.Batch, 1)
 	}
 	fold := 1
-	if rate == 0 {
+	if rate == 0 && l.Resent == 0 {
 		fold = max(1, (n+maxWorldRecords-1)/maxWorldRecords)
 	}
 	if l.Folded {
@@ -288,6 +291,10 @@ func (s *sender) record(at, key int, millis int64, refused float64) sample.Recor
 	}
 	if l.Throttled > 0 && s.random.Float64() < refused {
 		r.Throttle = l.Reason
+		if l.Resent > 0 {
+			item := 1e6*at + s.random.IntN(int(l.Throttled/s.unit)/l.Resent)
+			r.SK = sample.KeyString(fmt.Sprintf("%016x", uint64(item)*0x9e3779b97f4a7c15)) // all over the key
+		}
 	}
 	s.send(&r)
 	s.lose(&r)
