@@ -30,12 +30,14 @@ type Evidence struct {
 	// Split predicts whether DynamoDB's splits would help. It is null without
 	// observations, as for an episode that another judge saw.
 	Split *Split `json:"split"`
-	// Items are the hottest sort keys, Callers the busiest callers.
+	// Items are the hottest sort keys, Callers the busiest callers: of a table or index as a
+	// whole the callers of its refused load, or of its Scans.
 	Items   []Part `json:"items"`
 	Callers []Part `json:"callers"`
-	// ItemBytes is the mean size of an item, 0 if unknown. ChangedShare is the part of
-	// the items' bytes that writes changed, Attributes the changed attributes. Both need
-	// whole images, and are null and empty without them.
+	// ItemBytes is the mean size of an item, 0 if unknown. If no sample carries a size, write
+	// units tell the size of large items. ChangedShare is the part of the items' bytes that
+	// writes changed, Attributes the changed attributes. Both need whole images, and are null
+	// and empty without them.
 	ItemBytes    float64  `json:"item_bytes"`
 	ChangedShare *float64 `json:"changed_share"`
 	Attributes   []Part   `json:"attributes"`
@@ -96,6 +98,31 @@ func (f *Finding) FailedShare() (float64, bool) {
 	return min(1, Ratio(r.Failed.Value, r.Calls)), true
 }
 
+// Resends reports whether refused items of batches may be much of a key's load, and returns the
+// served load. DynamoDB returns them as unprocessed, and callers send them again in other calls:
+// then one item is refused several times in a second. What callers ask for lies between the
+// served load and all of it.
+func (f *Finding) Resends() (served float64, may bool) {
+	t := f.Throttling
+	if !f.Subject.OfKey() || t == nil || t.Share < resentShare || f.Evidence == nil || f.Evidence.Retries != nil {
+		return 0, false
+	}
+	batches := 0.0
+	for _, o := range f.Evidence.Operations {
+		if o.Op == sample.BatchWriteItem.String() || o.Op == sample.BatchGetItem.String() {
+			batches += o.Share
+		}
+	}
+	if f.Quality.IsSampled() { // its highest second is one of luck
+		return SideOf(f, f.Mean.WCU.Value, f.Mean.RCU.Value) * (1 - t.Share), batches >= resentShare
+	}
+	keys := f.Evidence.SortKeys
+	return SideOf(f, f.Consumed.WCU, f.Consumed.RCU), batches >= resentShare && (keys == nil || keys.Repeated >= resentShare)
+}
+
+// resentShare is the least part of a load that resends change much.
+const resentShare = 0.1
+
 // FailsAtOnce reports whether the calls that failed were not sent again.
 func (f *Finding) FailsAtOnce() bool {
 	if f.Evidence == nil || f.Evidence.Retries == nil {
@@ -119,7 +146,19 @@ func (f *Finding) InReads() bool {
 	if t := f.Throttling; t != nil && t.Unit != "" {
 		return t.Unit == "rcu"
 	}
+	if need := f.CapacityNeed(); need != nil {
+		return need.Unit == "rcu"
+	}
 	return f.Peak.RCU.Value/Units(PartitionRead) > f.Peak.WCU.Value/Units(PartitionWrite)
+}
+
+// CapacityNeed is the stated capacity that a table or index as a whole lacks, with its need; nil
+// if it is unknown.
+func (f *Finding) CapacityNeed() *Need {
+	if f.Subject != SubjectTable || len(f.Advice) == 0 || f.Advice[0].Fix != FixProvisionedCapacity {
+		return nil
+	}
+	return f.Advice[0].Need
 }
 
 // SideOf returns the argument for the side of the load that a finding is about.

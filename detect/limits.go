@@ -69,6 +69,11 @@ const (
 	OutageShare = 0.1
 	// OutageSeconds is the time over which OutageShare counts.
 	OutageSeconds = 60
+	// BurstSeconds of a table's unused capacity are kept for bursts, as best effort. Source: Guide,
+	// "Burst and adaptive capacity".
+	BurstSeconds = 300
+	// BurstTold is the used part of them from which on-call is told that they run out.
+	BurstTold = 0.2
 	// OutageParts are the equal parts of OutageSeconds. All but one need throttled requests,
 	// or it was a burst.
 	OutageParts = 6
@@ -215,6 +220,10 @@ const (
 	// CollectionSoonHours is the outlook for item collections: a finding needs growth
 	// that fills one within this time.
 	CollectionSoonHours = 30 * 24
+	// CollectionTellHours is the outlook of which on-call is told, once a collection has grown so
+	// in CollectionTellSeconds seconds: a shorter import leaves room.
+	CollectionTellHours   = 24
+	CollectionTellSeconds = 180
 )
 
 // When keys are shards of one key, and how many shards are right.

@@ -50,7 +50,7 @@ func (b *Board) Findings() []detect.Finding {
 	also = append(also, b.crowdFindings()...)
 	also = append(also, b.unseenFindings()...)
 	also = append(also, b.contentionFindings()...)
-	also = append(also, b.growthFindings(grew, found)...)
+	also = append(also, b.growthFindings(grew)...)
 	also = append(also, relate.Moving(found, b.options.Policy)...)
 	also = uniqueFindings(also)
 	also = b.related.resolveAbsent(also, b.timeline.Settled)
@@ -129,23 +129,16 @@ func endWithValues(f *detect.Finding, values []*detect.Finding) {
 	}
 }
 
-// growthFindings returns findings about keys that are not hot but whose item collections
-// approach a local secondary index's size limit. grew holds the candidate tracks.
-func (b *Board) growthFindings(grew []*episode.Track, found []detect.Finding) (all []detect.Finding) {
-	if len(grew) == 0 {
-		return nil
-	}
-	hot := make(map[detect.KeyRef]bool, len(found))
-	for i := range found {
-		hot[found[i].KeyRef] = true
-	}
+// growthFindings returns findings about keys whose item collections approach a local secondary
+// index's size limit. grew holds the candidate tracks.
+func (b *Board) growthFindings(grew []*episode.Track) (all []detect.Finding) {
 	for _, t := range grew {
-		subject := t.Followed
-		facts := b.options.Facts(subject.Target)
-		if subject.IsWhole() || facts == nil || len(facts.LSIs) == 0 || hot[detect.KeyRef{Target: subject.Target, Key: sample.Text(subject.Key.Text), KeyType: subject.Key.Type}] {
+		target := t.Followed.Target
+		facts := b.options.Facts(target)
+		if t.Followed.IsWhole() || facts == nil || len(facts.LSIs) == 0 {
 			continue
 		}
-		if f, grows := relate.Growing(subject, t.Growth(), facts); grows && !b.options.Policy(subject.Target).Excludes(string(f.Key)) {
+		if f, grows := relate.Growing(t.Followed, t.Growth(b.conditions(t).Time), facts, b.options.Policy(target)); grows {
 			all = append(all, f)
 		}
 	}
@@ -197,6 +190,11 @@ func (b *Board) conditions(t *episode.Track) episode.Conditions {
 func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules) detect.Finding {
 	f := e.KeyFinding(t.Followed, r)
 	f.Evidence = t.KeyEvidence(e, r.Watched)
+	if served, may := f.Resends(); may {
+		figure := detect.SideOf(&f, &f.Peak.WCU, &f.Peak.RCU)
+		figure.Low = min(figure.Low, served)
+		f.Shards = detect.Shards(detect.Milli(served), f.Limit(), r.Headroom)
+	}
 	f.Quality.KeysHidden = keyhash.Find(string(f.Key)) >= 0 || f.PredictedSplit() != nil && f.PredictedSplit().Verdict == detect.SplitHidden
 	if f.Quality.Sampling == detect.SamplingAssumed && (f.Evidence == nil || len(f.Evidence.Callers) == 0) {
 		f.Quality.CannotSee = append(f.Quality.CannotSee, detect.BlindHosts)
@@ -233,6 +231,9 @@ func (b *Board) advise(found []detect.Finding, callers map[detect.Target]map[str
 			continue
 		}
 		load := detect.Side(f.Subject, f.Peak.WCU, f.Peak.RCU).Value
+		if served, may := f.Resends(); may {
+			load = served
+		}
 		f.Advice = fixes.Steps(&fixes.Case{
 			Finding: f, Load: detect.Milli(load), Policy: b.options.Policy(f.Target), Facts: b.options.Facts(f.Target), Cuts: b.options.Partitions(f.Target).Cuts(),
 			Callers: callers[f.Target], TargetRCU: detect.Units(b.totals.sumOf(f.Target).read),
@@ -251,7 +252,11 @@ func (b *Board) isOpen(target detect.Target, second int64) bool {
 func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rules) detect.Finding {
 	target := t.Followed.Target
 	f := e.Finding(t.Followed, r)
-	f.Share, f.Shards, f.Evidence, f.RefusedKeys = 1, 1, t.Evidence(e), b.totals.sumOf(target).refused.Keys()
+	refused := b.totals.sumOf(target).refused
+	f.Share, f.Shards, f.Evidence, f.RefusedKeys = 1, 1, t.Evidence(e), refused.Keys()
+	if f.Evidence != nil && len(f.Evidence.Callers) == 0 { // or they scan
+		f.Evidence.Callers = refused.Callers()
+	}
 	f.Throttling = e.Throttling()
 	switch r.Watched {
 	case detect.SubjectPartition:

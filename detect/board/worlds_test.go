@@ -39,7 +39,7 @@ type fieldWorld struct {
 	scenario.World  `yaml:",inline"`
 	Tables          map[string]struct {
 		Billing     string
-		RCU         float64
+		WCU, RCU    float64
 		LSI, Global bool
 		Warm        struct{ WCU, RCU float64 }
 	}
@@ -199,6 +199,7 @@ func (w *fieldWorld) facts(of detect.Target) *detect.TableFacts {
 	}
 	f.WarmWCU, f.WarmRCU = known.Warm.WCU, known.Warm.RCU
 	f.Billing, f.RCU = map[string]string{"on-demand": detect.BillingOnDemand, "provisioned": detect.BillingProvisioned}[known.Billing], known.RCU
+	f.WCU = known.WCU
 	for _, l := range w.Load {
 		if l.Table != of.Table {
 			continue

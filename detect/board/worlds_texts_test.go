@@ -57,9 +57,7 @@ func (w *fieldWorld) analyze(t *testing.T, o analyze.Options) string {
 	go func() { _ = samples.CloseWithError(w.write(samples)) }() // it returns nil
 	var out bytes.Buffer
 	o.Paths, o.In, o.Out, o.Facts = []string{"-"}, in, &out, w.facts
-	if w.Source == "stream" { // NDJSON does not say it
-		o.Hide = func(r *sample.Record) { r.Change = true }
-	}
+	o.Hide = func(r *sample.Record) { r.Change, r.Edit = w.Source == "stream", scenario.EditOf(r) } // NDJSON says neither
 	// Samples alone may lack a key that a stream tells of beside them.
 	if err := analyze.Run(t.Context(), o); err != nil && !errors.Is(err, analyze.ErrUnknownKey) {
 		_ = in.Close()

@@ -71,4 +71,4 @@ var largeItem = Case{Code: LargeItem, Subject: detect.SubjectItem, FormOf: HotKe
 // index.
 const LargeCollection detect.Case = "large_collection"
 
-var largeCollection = Case{Code: LargeCollection, Subject: detect.SubjectCollection, FormOf: HotKey, Heals: healsByDesign, Tonight: slowIfHarmed}
+var largeCollection = Case{Code: LargeCollection, Subject: detect.SubjectCollection, FormOf: HotKey, Heals: healsByDesign, Tonight: always(CheckSize)}

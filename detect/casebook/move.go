@@ -35,6 +35,8 @@ const (
 	CheckReason Act = "check_reason"
 	// CheckRefusals is to look at CloudWatch's metric of refused requests first.
 	CheckRefusals Act = "check_refusals"
+	// CheckSize is to ask for the size of an item collection, which no sample carries.
+	CheckSize Act = "check_size"
 	// MendKeyheat is to look after Keyheat itself.
 	MendKeyheat Act = "mend_keyheat"
 )

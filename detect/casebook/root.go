@@ -29,8 +29,8 @@ func Roots(found []detect.Finding) (groups [][]*detect.Finding) {
 
 // SortByRoot orders findings of one incident: the one that explains the others comes first.
 // Few values explain nothing if all load is on one of them, or if they are the key shards or the
-// times of one. A key that is too hot explains that its item is contended, and otherwise the
-// contention comes first.
+// times of one. A key that is too hot explains that its item is contended, or that its items
+// grow, and otherwise these come first.
 func SortByRoot(found []*detect.Finding) {
 	hot := slices.ContainsFunc(found, func(f *detect.Finding) bool {
 		return f.Subject.OfKey() && f.Severity == detect.Critical && f.State != detect.Resolved
@@ -89,7 +89,7 @@ func compareKnown(x, y *detect.Finding) int {
 func rank(f *detect.Finding, fewExplained, hot bool) int {
 	c := f.Case
 	switch {
-	case f.Contention != nil && !hot && f.Severity != detect.Info:
+	case (f.Contention != nil || c == LargeCollection) && !hot && f.Severity != detect.Info:
 		c = OneCaller // the last of the callers, before the keys
 	case f.Subject.IsWatched():
 		c = watched(f)

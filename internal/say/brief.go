@@ -165,6 +165,8 @@ func atTimes(f *detect.Finding, from, to time.Time, share float64) string {
 // heat is how hot a finding is: by its limit if it has harmed nobody.
 func heat(f *detect.Finding, h *casebook.Harm) string {
 	switch {
+	case f.Subject == detect.SubjectTable && h.None():
+		return "above its capacity"
 	case !f.Subject.OfKey() || !h.None() || f.State == detect.Resolved:
 		return "hot"
 	case f.MayBeServed():
@@ -277,6 +279,9 @@ func capital(text string) string {
 // 1,680 WCU/s on one key; one partition takes 1,000.
 func load(f *detect.Finding, where string) string {
 	text := amount(f) + where
+	if _, may := f.Resends(); may {
+		text += ", resends included"
+	}
 	figure := detect.SideOf(f, f.Peak.WCU, f.Peak.RCU)
 	switch {
 	case f.ReadsEventually():
@@ -292,6 +297,9 @@ func load(f *detect.Finding, where string) string {
 func amount(f *detect.Finding) string {
 	figure, mean, unit := detect.SideOf(f, f.Peak.WCU, f.Peak.RCU), detect.SideOf(f, f.Mean.WCU, f.Mean.RCU), detect.SideOf(f, "WCU/s", "RCU/s")
 	text := wording.Significant(figure.Value) + " " + unit
+	if _, may := f.Resends(); may {
+		return wording.Range(figure.Low, figure.Value) + " " + unit
+	}
 	if f.OnlyMean() && f.Quality.Source == detect.SourceMinutes && mean.Low < mean.High {
 		return "at least " + wording.AtLeast(mean.Low) + " " + unit + " on average"
 	}

@@ -34,7 +34,10 @@ func whoCalls(f *detect.Finding, a *casebook.Answer, all []Caller) string {
 	for _, c := range all {
 		share += c.Share
 	}
-	if len(all) > 1 && share < almostAllCallers {
+	switch {
+	case f.Subject.OfTable():
+		title = " Refused callers: "
+	case len(all) > 1 && share < almostAllCallers:
 		title = " Main callers: "
 	}
 	return listCallers(title, all)

@@ -5,16 +5,29 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/casebook"
+	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
 var _ = add(casebook.ShortOfCapacity, card{
-	name:    "short of capacity",
-	symptom: plain("throttled, too little provisioned capacity"),
-	why: func(f *detect.Finding, _ *casebook.Answer) string {
-		if f.Index != "" && !f.InReads() {
-			return fmt.Sprintf("The index as a whole %s more than its provisioned write capacity; DynamoDB then %s table writes.", tense(f, "needs", "needed"), tense(f, "refuses", "refused"))
+	name: "short of capacity",
+	symptom: func(_ *detect.Finding, a *casebook.Answer) string {
+		if a.Harm.None() {
+			return "above its provisioned capacity"
 		}
-		return fmt.Sprintf("The %s as a whole %s more than its provisioned %s capacity. %s", targetWord(f), tense(f, "needs", "needed"), detect.SideOf(f, "write", "read"), noKey(f))
+		return "throttled, too little provisioned capacity"
+	},
+	why: func(f *detect.Finding, a *casebook.Answer) string {
+		text := fmt.Sprintf("The %s as a whole %s more than its provisioned %s capacity", targetWord(f), tense(f, "needs", "needed"), detect.SideOf(f, "write", "read"))
+		if n := f.CapacityNeed(); n != nil && n.Now > n.Provisioned {
+			text = fmt.Sprintf("%s %s of %s provisioned", perSecond(n.Now, n.Unit), tense(f, "are asked", "were asked"), wording.Significant(n.Provisioned))
+		}
+		switch {
+		case a.Harm.None():
+			return text + tense(f, "; burst capacity serves the rest for some minutes.", ".")
+		case f.Index != "" && !f.InReads():
+			return fmt.Sprintf("%s; DynamoDB then %s table writes.", text, tense(f, "refuses", "refused"))
+		}
+		return text + "." + noKey(f, a)
 	},
 	heals: plain("No, unless auto scaling raises it or the load falls."),
 })
@@ -22,8 +35,8 @@ var _ = add(casebook.ShortOfCapacity, card{
 var _ = add(casebook.OwnMaximum, card{
 	name:    "at its own maximum",
 	symptom: plain("throttled by its own maximum throughput"),
-	why: func(f *detect.Finding, _ *casebook.Answer) string {
-		return fmt.Sprintf("The %s reached the maximum throughput that its owner set. %s", targetWord(f), noKey(f))
+	why: func(f *detect.Finding, a *casebook.Answer) string {
+		return fmt.Sprintf("The %s reached the maximum throughput that its owner set.%s", targetWord(f), noKey(f, a))
 	},
 	heals: plain("No: only a higher maximum or less load ends it."),
 })
@@ -31,8 +44,8 @@ var _ = add(casebook.OwnMaximum, card{
 var _ = add(casebook.AccountQuota, card{
 	name:    "at the account's quota",
 	symptom: plain("throttled by a quota of the account"),
-	why: func(f *detect.Finding, _ *casebook.Answer) string {
-		return fmt.Sprintf("The %s reached the account's quota for one table in this Region. %s", targetWord(f), noKey(f))
+	why: func(f *detect.Finding, a *casebook.Answer) string {
+		return fmt.Sprintf("The %s reached the account's quota for one table in this Region.%s", targetWord(f), noKey(f, a))
 	},
 	heals: plain("No: only a higher quota or less load ends it."),
 })
@@ -52,6 +65,10 @@ var _ = add(casebook.NoReason, card{
 		"No single key was known to be hot, and the samples lack DynamoDB's throttle reasons."),
 })
 
-func noKey(f *detect.Finding) string {
-	return fmt.Sprintf("No single key or partition %s hot.", tense(f, "is", "was"))
+// noKey says that no key is to blame, unless a caller is.
+func noKey(f *detect.Finding, a *casebook.Answer) string {
+	if refusedMost(f, a) != "" {
+		return ""
+	}
+	return fmt.Sprintf(" No single key or partition %s hot.", tense(f, "is", "was"))
 }

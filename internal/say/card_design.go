@@ -3,6 +3,7 @@ package say
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/casebook"
@@ -126,7 +127,24 @@ var _ = add(casebook.LargeItem, card{
 var _ = add(casebook.LargeCollection, card{
 	name:    "item collection near 10 GB",
 	symptom: plain("an item collection grows towards 10 GB"),
-	why: func(f *detect.Finding, _ *casebook.Answer) string {
-		return fmt.Sprintf("The items of %s %s; a local index limits them to 10 GB.", subject(f), tense(f, "grow", "grew"))
+	harm: func(f *detect.Finding, _ *casebook.Answer) string {
+		return fmt.Sprintf("%s within %s at the rate", tense(f, "None yet. Inserts fail", "None. Inserts would fail"), fullIn(growthOf(f)))
 	},
+	why: func(f *detect.Finding, _ *casebook.Answer) string {
+		return fmt.Sprintf("The items of %s %s by %s a second; a local index limits them to 10 GB.", subject(f), tense(f, "grow", "grew"), wording.Size(growthOf(f)))
+	},
+	heals: plain("No: only another key or fewer items help."),
 })
+
+// growthOf is the growth of a key's items in bytes a second; 0 if it is unknown.
+func growthOf(f *detect.Finding) float64 {
+	if f.Evidence == nil || f.Evidence.GrowthBytes == nil {
+		return 0
+	}
+	return *f.Evidence.GrowthBytes
+}
+
+// fullIn is the time in which an empty collection reaches its limit.
+func fullIn(growth float64) string {
+	return wording.Span(time.Duration(detect.CollectionBytes / max(1, growth) * float64(time.Second)))
+}

@@ -70,8 +70,7 @@ func growth(f *detect.Finding) string {
 	if bytes == nil || *bytes <= 0 {
 		return ""
 	}
-	full := time.Duration(detect.CollectionBytes / *bytes * float64(time.Second))
-	text := fmt.Sprintf("%s a second: from nothing to 10 GB in %s%s", rate(*bytes), wording.Span(full), until)
+	text := fmt.Sprintf("%s a second: from nothing to 10 GB in %s%s", rate(*bytes), fullIn(*bytes), until)
 	if f.Ground == detect.GroundLocalIndex || f.Case == casebook.LargeCollection {
 		text += "; writes with ReturnItemCollectionMetrics return the present size"
 	}

@@ -25,7 +25,7 @@ func lastingFix(f *detect.Finding, a *casebook.Answer) string {
 	if a.Then.Fix == detect.FixEvenShards && f.Case == casebook.TooFewShards {
 		text += fmt.Sprintf(", then make %d of them", f.Sharding.Needed)
 	}
-	if a.Healing.Outlook == casebook.Likely && a.Then.Fix != detect.FixBoundedRate {
+	if a.Healing.Outlook == casebook.Likely && a.Then.Fix != detect.FixBoundedRate && a.Then.Fix != detect.FixBackOff {
 		text = "If it lasts, " + strings.ToLower(text[:1]) + text[1:]
 	}
 	return text + loadLeft(f, a.Then) + "."

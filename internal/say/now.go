@@ -18,11 +18,29 @@ const futile = " Capacity cannot help."
 // now is the action for tonight.
 func now(f *detect.Finding, a *casebook.Answer) string {
 	text := act(f, a)
+	if who := refusedMost(f, a); who != "" && slices.Contains(raises, a.Move.Act) {
+		text += " Meanwhile slow " + who + "."
+	}
 	if a.Futile && a.Move.Act == casebook.SlowCallers && !a.Harm.None() {
 		text += futile
 	}
 	return text
 }
+
+// refusedMost names the caller that stands out in the refusals of a table or partition; empty for
+// none.
+func refusedMost(f *detect.Finding, a *casebook.Answer) string {
+	if !f.Subject.OfTable() || a.Code == casebook.Scan || len(a.Callers) == 0 || a.Alike || a.Callers[0].Low < manyRefused {
+		return ""
+	}
+	return quote(a.Callers[0].Text)
+}
+
+// manyRefused is the least part of the refusals for which a caller that stands out is slowed.
+const manyRefused = 0.3
+
+// raises are the acts that take time, in which a caller can be slowed.
+var raises = []casebook.Act{casebook.RaiseCapacity, casebook.RaiseMaximum, casebook.RaiseQuota, casebook.RaiseIndexCapacity, casebook.CheckReason}
 
 func act(f *detect.Finding, a *casebook.Answer) string {
 	w := requests(f)
@@ -75,6 +93,9 @@ func act(f *detect.Finding, a *casebook.Answer) string {
 		if a.Code == casebook.Ramp {
 			return "Raise the table's warm throughput, or let the load grow more slowly."
 		}
+		if who := refusedMost(f, a); who != "" {
+			return "Raise the table's warm throughput to add partitions, or slow " + who + "."
+		}
 		if a.Healing.Outlook == casebook.Likely {
 			return "Raise the table's warm throughput to add partitions, or shed load until DynamoDB has split some."
 		}
@@ -93,6 +114,8 @@ func act(f *detect.Finding, a *casebook.Answer) string {
 		return "Raise the write capacity of the index to the table's."
 	case casebook.CheckReason:
 		return fmt.Sprintf("See which of CloudWatch's %s…ThrottleEvents exceeds 0: KeyRangeThroughput, ProvisionedThroughput, MaxOnDemandThroughput or AccountLimit.", detect.SideOf(f, "Write", "Read"))
+	case casebook.CheckSize:
+		return fmt.Sprintf("Ask for its size: write to %s with ReturnItemCollectionMetrics.", subject(f))
 	case casebook.CheckRefusals:
 		return fmt.Sprintf("%s, %s.", ifThrottled(f), relief(f, a))
 	}
@@ -127,6 +150,8 @@ func lessLoad(f *detect.Finding, a *casebook.Answer) string {
 		return relief(f, a)
 	case !f.Subject.OfTable():
 		return fmt.Sprintf("limit %s %s to %s", requestsTo(f), subject(f), ofKey(f, a.Move.Total))
+	case refusedMost(f, a) != "":
+		return "slow " + refusedMost(f, a)
 	case len(f.RefusedKeys) == 0:
 		return "shed load"
 	}
@@ -306,8 +331,12 @@ func endedText(f *detect.Finding, a *casebook.Answer) string {
 	switch {
 	case a.Harm.Own:
 		return "It is over: last seen at "
+	case f.Subject == detect.SubjectTable && a.Harm.None():
+		return "It is over: it was above the stated capacity until "
 	case f.Subject.OfTable():
 		return "It is over: no request was refused after "
+	case f.Case == casebook.LargeCollection:
+		return "It is over: the items grew so until "
 	case slices.ContainsFunc(f.Advice, func(s detect.Step) bool { return s.Fix == detect.FixSpreadBurst }):
 		return "The burst is over: the load fell after " // another may come
 	}

@@ -107,7 +107,7 @@ func Capacity(f *detect.Finding, s *detect.Step) string {
 	if n.High > quota {
 		text += "; the default quota of a table is " + wording.About(quota)
 	}
-	if n.Provisioned > 0 && n.Provisioned < n.High {
+	if n.Provisioned > 0 && n.Provisioned < n.High && s.Fix != detect.FixProvisionedCapacity {
 		text += fmt.Sprintf("; raise the provisioned %s first", wording.About(n.Provisioned))
 	}
 	return text

@@ -125,7 +125,7 @@ var fixWords = map[detect.Fix]words{
 	detect.FixSlowRamp:              newWords("Let the load grow more slowly", "An on-demand table serves twice its previous peak, and grows further within 30 minutes."),
 	detect.FixWaitForPartitionSplit: newWords(waitSplit, "DynamoDB can split the partition between its keys, if the load lasts."),
 	detect.FixContributorInsights:   newWords("Switch on CloudWatch Contributor Insights", "It names the throttled keys, also of callers that are not sampled."),
-	detect.FixBoundedCollection:     newWords("Put a month into the key", "A local index limits the items of {{.Key}} to 10 GB{{if .Growth}}: at {{.Growth}} a second, an empty key is full in {{.Span}}{{end}}."),
+	detect.FixBoundedCollection:     newWords("Put the {{.Period}} into the key", "A local index limits the items of {{.Key}} to 10 GB{{if .Growth}}: at {{.Growth}} a second, an empty key is full in {{.Span}}{{end}}."),
 	detect.FixMoreValues:            newWords("Build the{{if eq .Where \"index\"}} index{{end}} key from more values", "The {{.Where}} has few key values, and traffic adds none."),
 	detect.FixIndexShards:           newWords("Put {{.Count}} key shards behind each value", "The index has few values, and traffic adds none."),
 	detect.FixMoreShards:            newWords("Raise the key shards from {{.Have}} to {{.Count}}", "Write to all of them, and read old and new ones: old names stay valid."),
@@ -193,6 +193,11 @@ func newFacts(f *detect.Finding, s *detect.Step) facts {
 	if a.Bytes > 0 {
 		w.Growth = w.Size
 	}
+	if s.Fix == detect.FixBoundedCollection {
+		if w.Period = "day"; a.Seconds < fullInDays {
+			w.Period = "hour"
+		}
+	}
 	if e := f.Evidence; e != nil {
 		w.Consistency = consistency(e)
 		if e.StrongReads >= 0.05 {
@@ -237,6 +242,9 @@ func newFacts(f *detect.Finding, s *detect.Step) facts {
 	}
 	return w
 }
+
+// fullInDays is the seconds to a full collection from which a day's part of it is small.
+const fullInDays = 48 * 3600
 
 // consistency names the reads that are not eventual.
 func consistency(e *detect.Evidence) string {

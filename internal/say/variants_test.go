@@ -31,6 +31,11 @@ func unrefused(f *detect.Finding) {
 	f.Consumed.WCU = f.Peak.WCU.Value
 }
 
+// refusedCaller is a caller with the refusals that evidence shows.
+func refusedCaller(f *detect.Finding) {
+	f.Evidence.Callers = []detect.Part{{Text: "batch", Low: 0.45, High: 1}}
+}
+
 // notShown is a full partition of which no stream shows the keys.
 func notShown(keys ...detect.RefusedKey) func(*detect.Finding) {
 	return func(f *detect.Finding) { f.Partition, f.Ground, f.RefusedKeys = nil, detect.GroundNotSeen, keys }
@@ -55,6 +60,33 @@ func scanOf(units float64) func(*detect.Finding) {
 }
 
 var variants = []variant{
+	{"burst capacity serves what is not provisioned", casebook.ShortOfCapacity, unrefused, map[string]string{
+		lineTitle:    "orders: above its provisioned capacity",
+		say.LineHarm: "No refusals seen yet; above its capacity since 16:55:49 UTC, for 31 s.",
+		say.LineWhy:  "1,680 WCU/s are asked of 1,200 provisioned; burst capacity serves the rest for some minutes.",
+	}},
+	{"its capacity was raised", casebook.ShortOfCapacity, func(f *detect.Finding) { unrefused(f); over(f) }, map[string]string{
+		lineTitle:     "orders: above its provisioned capacity",
+		say.LineHarm:  "None: no refused request was seen.",
+		say.LineWhy:   "1,680 WCU/s were asked of 1,200 provisioned.",
+		say.LineNow:   "Nothing.",
+		say.LineHeals: "It is over: it was above the stated capacity until 16:56:19 UTC.",
+	}},
+	{"one caller has the refusals", casebook.ShortOfCapacity, refusedCaller, map[string]string{
+		say.LineWhy: "1,680 WCU/s are asked of 1,200 provisioned. Refused callers: “batch” ≥45%.",
+		say.LineNow: "Raise the provisioned capacity of the table, or switch the table to on-demand. Meanwhile slow “batch”.",
+	}},
+	{"one caller has the refusals", casebook.SharedPartition, refusedCaller, map[string]string{
+		say.LineWhy: "Partition 0x4a–0x5f of orders carries 124–131% of its write limit (inferred). Busiest: “a” 31%, “b” 28%. Refused callers: “batch” ≥45%.",
+		say.LineNow: "Wait some minutes for a split, or slow “batch”.",
+	}},
+	{"batches send refused items again", casebook.HotKey, func(f *detect.Finding) {
+		f.Peak.WCU.Low, f.Evidence.SortKeys.Repeated = 1000, 0.4
+		f.Evidence.Operations = []detect.Operation{{Op: "BatchWriteItem", Share: 1}}
+	}, map[string]string{say.LineWhy: "1,000 to 1,680 WCU/s on one key, resends included; one partition takes 1,000. Main callers: “web” ≥48%, “app” ≥28%."}},
+	{"no item of a batch comes twice", casebook.HotKey, func(f *detect.Finding) {
+		f.Evidence.Operations = []detect.Operation{{Op: "BatchWriteItem", Share: 1}}
+	}, nil},
 	{"a third of sampled requests is refused", casebook.HotKey, func(f *detect.Finding) {
 		f.Throttling.Share, f.Throttling.ShareLow, f.Throttling.ShareHigh = 1./3, 0.242, 0.433
 	}, map[string]string{say.LineHarm: "33% (24 to 44%) of the key's writes refused since 16:55:49 UTC, for 31 s."}},
@@ -265,7 +297,7 @@ var variants = []variant{
 		notShown(k)(f)
 		f.Throttling.Share = 0.02
 	}, map[string]string{
-		say.LineWhy: "A partition is full; which keys fill it is unknown. Nearly all refusals hit “cust#4711”: 32 WCU/s refused. Callers: “web” 100%.",
+		say.LineWhy: "A partition is full; which keys fill it is unknown. Nearly all refusals hit “cust#4711”: 32 WCU/s refused. Refused callers: “web” 100%.",
 		say.LineNow: "Let writes to “cust#4711” by “web” back off, and wait some minutes for a split.",
 	}},
 	{"a new table has too few partitions", casebook.SharedPartition, func(f *detect.Finding) {
@@ -278,7 +310,7 @@ var variants = []variant{
 		say.LineNow: "Raise the provisioned write capacity of the table to 3,300 WCU/s (peak: 2,200), or switch the table to on-demand.",
 	}},
 	{"an index is short of writes", casebook.ShortOfCapacity, func(f *detect.Finding) { f.Index, f.Peak.WCU = "by-status", detect.ExactFigure(2200) }, map[string]string{
-		say.LineWhy: "The index as a whole needs more than its provisioned write capacity; DynamoDB then refuses table writes.",
+		say.LineWhy: "1,680 WCU/s are asked of 1,200 provisioned; DynamoDB then refuses table writes.",
 		say.LineNow: "Raise the provisioned write capacity of the index to 3,300 WCU/s (peak: 2,200), or switch the table to on-demand.",
 	}},
 	{"its reads reach the maximum", casebook.OwnMaximum, func(f *detect.Finding) { f.Peak.RCU = detect.ExactFigure(900) }, map[string]string{

@@ -85,10 +85,13 @@ type Episode struct {
 	minute    harm.Minute
 	// Pressure is the throttling of a table or index as a whole, in the seconds that count.
 	// asked is what it was asked for from the first of them to the last, calm since. hotKey is
-	// the newest second in which a hot key explained the refusals.
+	// the newest second in which a hot key explained the refusals, refusedFrom the first with
+	// refusals. burst is the used part of the burst capacity, in seconds of the stated capacity.
 	Pressure    throttling.Pressure
 	asked, calm harm.Asked
 	hotKey      int64
+	refusedFrom int64
+	burst       float64
 	refusals    harm.Sums
 	// healing outlasts an episode: partitions are never merged again.
 	healing healing

@@ -132,13 +132,28 @@ func summariseEvidence(e *sketch.Evidence, seconds int, weight float64) *detect.
 		steps := e.Rises + e.Falls
 		summary.SortKeys = &detect.SortKeys{Known: detect.Ratio(float64(e.Sorted), float64(e.Seen)), Steps: steps, Rising: detect.Ratio(float64(e.Rises), float64(steps))}
 	}
-	summary.ItemBytes = detect.Ratio(float64(e.Bytes), float64(e.Sized))
+	summary.ItemBytes = cmp.Or(detect.Ratio(float64(e.Bytes), float64(e.Sized)), sizeByUnits(e.Ops))
 	if e.Edited > 0 {
 		changed := min(1, detect.Ratio(float64(e.ChangedBytes), float64(e.ItemBytes)))
 		growth := float64(e.GrownBytes) * scale / float64(seconds)
 		summary.ChangedShare, summary.GrowthBytes = &changed, &growth
 	}
 	return summary
+}
+
+// sizeByUnits returns the mean size of large items by the write units of requests for one
+// item; 0 if these are too few to tell it from a small one's.
+func sizeByUnits(ops []sketch.OpLoad) float64 {
+	units, requests := 0.0, int64(0)
+	for _, o := range ops {
+		if o.Op.IsWrite() && !o.Op.TakesMany() {
+			units, requests = units+detect.Units(o.Write), requests+o.Requests
+		}
+	}
+	if bytes := detect.Ratio(units, float64(requests)) * sample.WriteUnitBytes; bytes > detect.LargeItemBytes {
+		return bytes
+	}
+	return 0
 }
 
 // listParts returns the shares of a Top, the largest first. The evidence is itself a

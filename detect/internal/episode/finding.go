@@ -114,7 +114,7 @@ func (e *Episode) Throttling() *detect.Throttling {
 	if refused == 0 {
 		return nil
 	}
-	t := &detect.Throttling{From: detect.TimeOf(e.first), To: detect.TimeOf(e.last)}
+	t := &detect.Throttling{From: detect.TimeOf(max(e.first, e.refusedFrom)), To: detect.TimeOf(e.last)}
 	throttled, load := e.Pressure.Throttled, e.Pressure.Load
 	t.Units = detect.Units(throttled.Write) + detect.Units(throttled.Read)
 	share := e.asked.Requests.Part(e.sampled)

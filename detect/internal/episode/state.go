@@ -3,6 +3,7 @@ package episode
 import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/harm"
+	"github.com/keyheat/keyheat/detect/internal/throttling"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -154,9 +155,11 @@ func (e *Episode) observePressure(p *point, r Rules) {
 		pressure = pressure.ExplainedByHotKey()
 	}
 	hit, throttled := pressure.Hits(r.Watched)
+	e.useBurst(pressure.Demand, throttled)
+	hit = hit && (throttled || e.burst < detect.BurstSeconds || r.Watched == detect.SubjectPartition)
 	e.settle(p.second-1, r.Time)
 	if e.state == detect.Resolved && hit {
-		*e = Episode{through: p.second, hotKey: e.hotKey}
+		*e = Episode{through: p.second, hotKey: e.hotKey, burst: e.burst}
 	}
 	e.sampled = e.sampled || p.pressure.Sampled
 	this := harm.AskedIn(pressure, r.Watched)
@@ -164,6 +167,9 @@ func (e *Episode) observePressure(p *point, r Rules) {
 	if !hit {
 		e.calm = e.calm.Plus(this)
 		return
+	}
+	if throttled && e.refusedFrom == 0 { // what burst capacity served before is no part of it
+		e.refusedFrom, e.asked, e.calm, e.Pressure = p.second, harm.Asked{}, harm.Asked{}, throttling.Pressure{}
 	}
 	if e.seconds > 0 {
 		e.asked = e.asked.Plus(e.calm)
@@ -180,12 +186,26 @@ func (e *Episode) observePressure(p *point, r Rules) {
 	e.sumTable = e.sumTable.Plus(p.table)
 	e.Pressure = e.Pressure.Plus(pressure.ExcludeExplained(r.Watched))
 	if !throttled {
-		e.extendPending(p.second) // burst capacity still serves it: no alert
+		e.extendPending(p.second)
+		if r.Watched == detect.SubjectTable && e.burst >= detect.BurstTold*detect.BurstSeconds {
+			e.fire(p.second, p.second)
+		}
 		return
 	}
 	e.addOver(p.second)
 	e.addHot(p.second, refusedWithin(e.sampled))
 	e.escalated = e.escalated || r.Watched == detect.SubjectPartition && (pressure.HoldsWritesBack() || e.lasts())
+}
+
+// useBurst counts the burst capacity that a second uses, as its demand is of the stated capacity.
+// None is left where the table refused requests. What it serves beyond that shows that its
+// capacity was raised: then only refusals count, until a load below the stated capacity.
+func (e *Episode) useBurst(demand float64, throttled bool) {
+	if throttled {
+		e.burst = detect.BurstSeconds
+	} else {
+		e.burst = min(detect.BurstSeconds, max(0, e.burst+demand-1))
+	}
 }
 
 // lasts reports whether a partition has throttled for longer than splits take, and not

@@ -67,6 +67,9 @@ func backOff(c *Case) (fix, bool) {
 		least = 1 // repeated attempts are not demand
 	}
 	f := fix{arguments: detect.Arguments{Attempts: n, Seconds: c.Evidence.Seconds}, after: c.newAfter(least, 1)}
+	if _, may := c.Resends(); may { // what of the load is left then shows what else it needs
+		f.place, f.after = first, c.newAfter(1, detect.SideOf(c.Finding, c.Peak.WCU, c.Peak.RCU).Value/c.peak())
+	}
 	if who, most := mostRetries(c.Finding); most {
 		f.arguments.Caller, f.arguments.Sent = who.Caller, who.Amplification
 	}

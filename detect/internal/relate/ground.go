@@ -68,12 +68,13 @@ func sortKeysKnown(f *detect.Finding) bool {
 	return f.Evidence != nil && f.Evidence.SortKeys != nil && f.Evidence.SortKeys.Known >= 0.8
 }
 
-// blindness returns the fault of samples that show no cause; empty for good samples.
+// blindness returns the fault of samples that show no cause; empty for good samples. Few
+// records of all requests are many requests each, and more samples bring no sort keys.
 func blindness(f *detect.Finding) detect.Ground {
 	switch {
 	case f.Quality.InBatches():
 		return detect.GroundBatchTimes
-	case f.Evidence == nil || f.Evidence.Records < detect.MinRecords:
+	case f.Evidence == nil || f.Evidence.Records < detect.MinRecords && f.Evidence.SortKeys != nil && f.Quality.IsSampled():
 		return detect.GroundFewSamples
 	}
 	return ""

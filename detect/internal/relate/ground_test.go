@@ -26,6 +26,8 @@ func items(v detect.SplitVerdict, load, item float64) tell {
 	}
 }
 
+func few(f *detect.Finding) { f.Evidence.Records = detect.MinRecords - 1 }
+
 func inBatches(f *detect.Finding) { f.Quality.CannotSee = []string{detect.BlindSeconds} }
 
 func ofIndex(f *detect.Finding) { f.Subject, f.Index = detect.KeyWrites, "by-status" }
@@ -59,7 +61,9 @@ func TestDiagnose(t *testing.T) {
 		"splits help":                                 {[]tell{observed(detect.SplitHelps, "", long)}, nil, detect.GroundSplit},
 		"splits help, of half of the requests":        {[]tell{observed(detect.SplitHelps, "", long), func(f *detect.Finding) { f.Evidence.SortKeys.Known = 0.5 }}, nil, detect.GroundNotDecided},
 		"requests carry the times of batches":         {[]tell{inBatches, observed(detect.SplitUnknown, "", long)}, nil, detect.GroundBatchTimes},
-		"few requests were sampled":                   {[]tell{func(f *detect.Finding) { f.Evidence.Records = detect.MinRecords - 1 }}, nil, detect.GroundFewSamples},
+		"few requests were sampled":                   {[]tell{few, func(f *detect.Finding) { f.Quality.Sampling = detect.SamplingByCall }}, nil, detect.GroundFewSamples},
+		"few requests, none left out":                 {[]tell{few, observed(detect.SplitUnknown, "", long)}, nil, detect.GroundNotDecided},
+		"few records without sort keys":               {[]tell{few, func(f *detect.Finding) { f.Evidence.SortKeys = nil }}, nil, detect.GroundNoSortKeys},
 		"no request was looked at":                    {[]tell{func(f *detect.Finding) { f.Evidence = nil }}, nil, detect.GroundFewSamples},
 		"requests have no sort keys":                  {[]tell{func(f *detect.Finding) { f.Evidence.SortKeys = nil }}, nil, detect.GroundNoSortKeys},
 		"another judge saw the key":                   {nil, nil, detect.GroundYoung},

@@ -19,9 +19,6 @@ func FindRelated(f *detect.Finding, facts *detect.TableFacts, callers map[string
 		}
 		all = append(all, m)
 	}
-	if fillsCollection(f, facts) {
-		add(casebook.LargeCollection, boundedKey(f))
-	}
 	if detect.Rank(f.Severity) < detect.Rank(detect.Warning) {
 		return all
 	}
@@ -48,29 +45,21 @@ func FindRelated(f *detect.Finding, facts *detect.TableFacts, callers map[string
 	return all
 }
 
-// boundedKey returns the step for a collection that grows without a bound.
-func boundedKey(f *detect.Finding) detect.Step {
-	step := detect.NewStep(detect.FixBoundedCollection)
-	if f.Evidence != nil && f.Evidence.GrowthBytes != nil && *f.Evidence.GrowthBytes > 0 {
-		step.Arguments.Bytes = *f.Evidence.GrowthBytes
-		step.Arguments.Seconds = int(detect.CollectionBytes / *f.Evidence.GrowthBytes)
-	}
-	load := detect.SideOf(f, f.Peak.WCU, f.Peak.RCU).Value
-	step.After = detect.NewAfter(f.Subject, load, load)
-	return step
-}
-
-// Growing returns the finding about a key that is not hot, whose item collection grows
-// towards the limit of a local secondary index, if it does.
-func Growing(of episode.Followed, g episode.Growth, facts *detect.TableFacts) (detect.Finding, bool) {
-	if of.Target.Index != "" || facts == nil || len(facts.LSIs) == 0 || g.Known < detect.GrowthSeconds || g.Last-g.First+1 < detect.FewValuesSeconds || g.Bytes <= 0 {
+// Growing returns the finding about a key whose item collection grows towards the limit of a
+// local secondary index, if it does.
+func Growing(of episode.Followed, g episode.Growth, facts *detect.TableFacts, p detect.Policy) (detect.Finding, bool) {
+	if of.Target.Index != "" || facts == nil || len(facts.LSIs) == 0 || g.Known < detect.GrowthSeconds || g.Span() < detect.FewValuesSeconds || g.Bytes <= 0 || p.Excludes(of.Key.Text) {
 		return detect.Finding{}, false
 	}
-	if !fillsSoon(g.Bytes) {
+	full := detect.CollectionBytes / g.Bytes // of an empty collection
+	if full > detect.CollectionSoonHours*3600 {
 		return detect.Finding{}, false
 	}
 	f := casebook.NewFinding(casebook.LargeCollection, of.Target, of.Key)
 	f.Severity, f.State, f.Shards = detect.Info, detect.Pending, 1
+	if full <= detect.CollectionTellHours*3600 && g.Fast >= detect.CollectionTellSeconds {
+		f.Severity = p.Cap(detect.Warning)
+	}
 	loads := func(l sketch.Load, n float64) detect.Loads {
 		return detect.Loads{WCU: detect.ExactFigure(detect.Units(l.Write) / n), RCU: detect.ExactFigure(detect.Units(l.Read) / n)}
 	}
@@ -78,23 +67,19 @@ func Growing(of episode.Followed, g episode.Growth, facts *detect.TableFacts) (d
 	f.Consumed = detect.Consumed{WCU: f.Peak.WCU.Value, RCU: f.Peak.RCU.Value}
 	f.Utilization = max(f.Peak.WCU.Value/detect.Units(detect.PartitionWrite), f.Peak.RCU.Value/detect.Units(detect.PartitionRead))
 	f.FirstSeen, f.LastSeen, f.Through, f.Seconds = detect.TimeOf(g.First), detect.TimeOf(g.Last), detect.TimeOf(g.Last), g.Seconds
-	f.OverSeconds = new(int) // a key that is hot has another finding
-	f.Evidence = &detect.Evidence{
-		Operations: []detect.Operation{}, Refused: map[string]int64{}, Items: []detect.Part{}, Callers: []detect.Part{}, Attributes: []detect.Part{}, GrowthBytes: &g.Bytes,
+	switch {
+	case f.Severity == detect.Info:
+	case g.Over:
+		f.State, f.LastSeen = detect.Resolved, detect.TimeOf(g.LastFast)
+	default:
+		f.State = detect.Firing
 	}
-	f.Advice = []detect.Step{boundedKey(&f)}
+	f.OverSeconds = new(int) // a key that is hot has another finding
+	f.Evidence = detect.NewEvidence(map[string]int64{})
+	f.Evidence.GrowthBytes = &g.Bytes
+	step := detect.NewStep(detect.FixBoundedCollection)
+	step.Arguments.Bytes, step.Arguments.Seconds = g.Bytes, int(full)
+	step.After = detect.NewAfter(f.Subject, f.Peak.WCU.Value, f.Peak.WCU.Value)
+	f.Advice = []detect.Step{step}
 	return f, true
-}
-
-// fillsCollection reports whether the key's item collection may soon reach the size that
-// a local secondary index allows.
-func fillsCollection(f *detect.Finding, facts *detect.TableFacts) bool {
-	return f.Index == "" && facts != nil && len(facts.LSIs) > 0 && f.Evidence != nil && f.Evidence.Records >= detect.MinRecords &&
-		f.Evidence.GrowthBytes != nil && fillsSoon(*f.Evidence.GrowthBytes)
-}
-
-// fillsSoon reports whether an empty collection would soon be full, given its growth in
-// bytes a second.
-func fillsSoon(growth float64) bool {
-	return growth > 0 && detect.CollectionBytes/growth/3600 <= detect.CollectionSoonHours
 }

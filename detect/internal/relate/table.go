@@ -84,7 +84,11 @@ func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load, facts
 	case f.Ground == detect.GroundNoReason:
 		return append([]detect.Step{detect.NewStep(detect.FixSendReason)}, retry...)
 	case f.Subject == detect.SubjectTable:
-		return append([]detect.Step{detect.NewStep(starvedFix(s))}, retry...)
+		step := detect.NewStep(starvedFix(s))
+		if step.Fix == detect.FixProvisionedCapacity {
+			step.Need = capacityNeed(f, peak, facts)
+		}
+		return append([]detect.Step{step}, retry...)
 	case s.Refused[sample.KeyRange] == 0 && f.Partition == nil:
 		return append([]detect.Step{detect.NewStep(detect.FixFindIndexKey)}, retry...)
 	case f.Ground == detect.GroundPositions:
@@ -100,6 +104,21 @@ func ForTable(f *detect.Finding, s *throttling.Pressure, peak sketch.Load, facts
 		return append([]detect.Step{step, slower}, retry...)
 	}
 	return append([]detect.Step{stepForWarmKeys(f, peak, facts, p)}, retry...)
+}
+
+// capacityNeed returns the capacity that a table or index lacks, of writes or of reads; nil if
+// none is known to be stated.
+func capacityNeed(f *detect.Finding, peak sketch.Load, facts *detect.TableFacts) *detect.Need {
+	wcu, rcu := facts.Capacity(f.Index)
+	write, read := detect.Units(peak.Write), detect.Units(peak.Read)
+	n := &detect.Need{Unit: "wcu", Now: write, Low: write, High: write, Provisioned: wcu}
+	if f.Throttling != nil && f.InReads() || f.Throttling == nil && read*wcu > write*rcu {
+		n = &detect.Need{Unit: "rcu", Now: read, Low: read, High: read, Provisioned: rcu}
+	}
+	if n.Provisioned == 0 {
+		return nil
+	}
+	return n
 }
 
 // slowScan returns the step for a Scan: its busiest caller, from its present rate to the

@@ -27,6 +27,8 @@ type refusedSecond struct {
 	// requests counts the throttled requests of all keys.
 	requests int64
 	keys     []refusedKey
+	// callers are the callers of the throttled load of all keys.
+	callers sketch.Top
 	// missing is the most throttled load that any other key can have.
 	missing sketch.Load
 }
@@ -89,6 +91,7 @@ func newRefusedSecond(w *sketch.Window) refusedSecond {
 		kept := refusedKey{hash: k.Hash, key: k.Key, requests: refused, throttled: k.Throttled, high: k.Err, read: partOf(k.ReadSpread, k.Throttled.Read, k.Low.Read), write: partOf(k.WriteSpread, k.Throttled.Write, k.Low.Write)}
 		if k.Evidence != nil {
 			kept.callers = k.Evidence.RefusedCallers
+			s.callers = s.callers.Plus(kept.callers)
 		}
 		s.keys = append(s.keys, kept)
 	}
@@ -167,6 +170,22 @@ func (r Refused) Keys() []detect.RefusedKey {
 		keys = append(keys, k.finding(seconds, &all))
 	}
 	return keys
+}
+
+// Callers returns the callers of the throttled load, the busiest first, with their parts.
+func (r Refused) Callers() []detect.Part {
+	var callers sketch.Top
+	load, requests := sketch.Load{}, int64(0)
+	for i := range r {
+		callers, load, requests = callers.Plus(r[i].callers), load.Plus(r[i].all), requests+r[i].requests
+	}
+	whole := cmp.Or(detect.Weight(load), sample.Milli(requests))
+	unknown := whole // the part whose callers no evidence shows
+	for _, c := range callers.Entries {
+		unknown -= sample.Milli(c.Weight)
+	}
+	callers.Missing = max(callers.Missing, uint64(max(0, unknown)))
+	return detect.PartsOf(callers, float64(whole))
 }
 
 // add adds another second of the key.

@@ -56,6 +56,11 @@ type WorldLoad struct {
 	// the time of the write. Whole cuts times to seconds.
 	Flush int
 	Whole bool
+	// Resent is how often on average an item of a batch is refused in a second, each time under
+	// its own sort key.
+	Resent int
+	// Unsized leaves sizes out.
+	Unsized bool
 	// Folded writes one record for a key's requests of a second, at any millisecond.
 	Folded bool
 }
@@ -208,7 +213,7 @@ func (s *sender) requests(at, key, n int, refused float64, all []sample.Record) 
 		together = max(l.Batch, 1)
 	}
 	fold := 1
-	if rate == 0 {
+	if rate == 0 && l.Resent == 0 {
 		fold = max(1, (n+maxWorldRecords-1)/maxWorldRecords)
 	}
 	if l.Folded {
@@ -282,6 +287,9 @@ func (s *sender) record(at, key int, millis int64, refused float64) sample.Recor
 	if s.world.Sampling.Rate > 0 {
 		r.Rate = s.world.Sampling.Rate
 	}
+	if l.Unsized {
+		r.Bytes = 0
+	}
 	if op, known := sample.ParseOp(l.Op); known {
 		r.Op = op
 	}
@@ -305,6 +313,10 @@ func (s *sender) record(at, key int, millis int64, refused float64) sample.Recor
 	}
 	if l.Throttled > 0 && s.random.Float64() < refused {
 		r.Throttle = l.Reason
+		if l.Resent > 0 {
+			item := 1e6*at + s.random.IntN(int(l.Throttled/s.unit)/l.Resent)
+			r.SK = sample.KeyString(fmt.Sprintf("%016x", uint64(item)*0x9e3779b97f4a7c15)) // all over the key
+		}
 	}
 	s.send(&r)
 	s.lose(&r)
@@ -392,13 +404,26 @@ func (s *sender) indexRecord(at int, r *sample.Record, all []sample.Record) []sa
 	return append(all, entry)
 }
 
-// edit returns the change by a put of a new item, or by an update of a known one.
+// edit returns the change by each write of the load.
 func (l *WorldLoad) edit() *sample.Edit {
-	size := l.Size
-	if l.Op == "UpdateItem" {
-		return &sample.Edit{Changed: min(size, 40), Attributes: []string{"value"}}
+	r := sample.Record{Bytes: l.Size}
+	if l.Unsized {
+		r.Bytes = 0
 	}
-	return &sample.Edit{Changed: size, Grown: size}
+	r.Op, _ = sample.ParseOp(l.Op)
+	return EditOf(&r)
+}
+
+// EditOf returns the change by a write: the put of a new item, or an update of a known one. It is
+// nil for other requests.
+func EditOf(r *sample.Record) *sample.Edit {
+	switch {
+	case r.Bytes == 0 || r.Op.IsRead() || r.Op == sample.DeleteItem:
+		return nil
+	case r.Op == sample.UpdateItem:
+		return &sample.Edit{Changed: min(r.Bytes, 40), Attributes: []string{"value"}}
+	}
+	return &sample.Edit{Changed: r.Bytes, Grown: r.Bytes}
 }
 
 // partitionKey returns the n-th key of the load in a second. A Scan has none.
