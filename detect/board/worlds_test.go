@@ -592,11 +592,15 @@ func TestWorlds(t *testing.T) {
 	}
 }
 
-// checkSteps holds that every step is a fix with an effort.
+// checkSteps holds that every step is a fix with an effort, and that a key has one number of
+// key shards.
 func checkSteps(t *testing.T, found []detect.Finding) {
 	t.Helper()
 	for i := range found {
 		for _, s := range found[i].Advice {
+			if n := s.Arguments.Count; s.Action == detect.ActionShard && s.Fix != detect.FixEvenShards && n > 0 && n != found[i].Shards {
+				t.Errorf("%s of %q has %d shards, and the step %+v", found[i].Case, found[i].Key, found[i].Shards, s)
+			}
 			if s.Action == "" || s.Effort == "" {
 				t.Errorf("%s has the step %+v", found[i].Case, s)
 			}

@@ -238,7 +238,7 @@ func adviseSharding(f *detect.Finding, v verdict) {
 	if to := slices.IndexFunc(rest, func(s detect.Step) bool { return s.Action == detect.ActionMigrate }); to >= 0 {
 		rest = rest[to+1:]
 	}
-	f.Advice = slices.Concat(f.Advice[:at], steps, rest)
+	f.Advice, f.Shards = slices.Concat(f.Advice[:at], steps, rest), v.Needed
 }
 
 func nearerToLimit(write, read groupPeak) (detect.Subject, groupPeak) {
