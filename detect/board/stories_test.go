@@ -310,7 +310,7 @@ var shardingStories = slices.Concat(forms(), []story{
 		kind: casebook.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 50_000, over: 3, shards: 75, utilization: 5},
 	{name: "each of them is advised as one key", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 5000}), key: "celebrity#SHARD_3", share: 0.1,
 		says: []string{"more_shards {count:75} leaves 667"}, others: map[any]int{detect.KeyWrites: 9, casebook.TooFewShards: 1},
-		kind: detect.KeyWrites, severity: detect.Critical, state: detect.Firing, peak: 5000, over: 3, shards: 8, utilization: 5},
+		kind: detect.KeyWrites, severity: detect.Critical, state: detect.Firing, peak: 5000, over: 3, shards: 75, utilization: 5},
 	{name: "ten shards of 600 do", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 600})},
 	{name: "nine of them have no room left", workloads: keysLike("celebrity#SHARD_%d", 8, workload{units: 700}), key: "celebrity#SHARD_*",
 		kind: casebook.TooFewShards, severity: detect.Info, state: detect.Pending, peak: 5600, shards: 9, utilization: 0.7},
