@@ -68,23 +68,37 @@ func Compare(x, y detect.Finding) int {
 	return cmp.Or(cmp.Compare(detect.Rank(y.Severity), detect.Rank(x.Severity)), cmp.Compare(y.Utilization, x.Utilization), strings.Compare(x.Fingerprint, y.Fingerprint))
 }
 
-// isOfOpenKeys reports whether a full partition refuses mostly keys that were proven hot, and
-// have findings of their own. These go on while the keys are refused, though their load falls.
+// isOfOpenKeys reports whether a full partition refuses mostly keys that were proven hot and have
+// findings of their own, or that lie beside such a key. These go on while the keys are refused,
+// though their load falls.
 func (b *Board) isOfOpenKeys(f *detect.Finding, found []detect.Finding) bool {
 	if f.Subject != detect.SubjectPartition {
 		return false
 	}
-	share, warning := 0.0, b.options.Policy(f.Target).Warning
-	for _, refused := range f.RefusedKeys {
-		if slices.ContainsFunc(found, func(k detect.Finding) bool {
-			return k.Subject.OfKey() && k.Target == f.Target && k.Key == refused.Key && k.KeyType == refused.KeyType &&
-				k.Throttling != nil && detect.SideOf(&k, k.Peak.WCU, k.Peak.RCU).Low > warning*detect.Units(k.Limit()) && !k.FirstSeen.After(f.FirstSeen) &&
-				(k.State == detect.Firing || k.State == detect.Resolved && !k.LastSeen.Before(f.LastSeen))
-		}) {
-			share += refused.Share
+	var hot []detect.KeyRef
+	own, listed, beside, warning := 0.0, 0.0, 0.0, b.options.Policy(f.Target).Warning
+	for i := range found {
+		if k := &found[i]; k.Subject.OfKey() && k.Target == f.Target && detect.SideOf(k, k.Peak.WCU, k.Peak.RCU).Low > warning*detect.Units(k.Limit()) &&
+			!k.FirstSeen.After(f.FirstSeen) && (k.State == detect.Firing || k.State == detect.Resolved && !k.LastSeen.Before(f.LastSeen)) {
+			hot = append(hot, k.KeyRef)
 		}
 	}
-	return share > 0.5
+	ranges := b.options.Partitions(f.Target)
+	for _, refused := range f.RefusedKeys {
+		key := sample.Key{Text: string(refused.Key), Type: refused.KeyType}
+		listed += refused.Share
+		for _, k := range hot {
+			if k.Key == refused.Key && k.KeyType == refused.KeyType {
+				own += refused.Share
+				break
+			}
+			if ranges.AreTogether(sample.Key{Text: string(k.Key), Type: k.KeyType}, key) {
+				beside += refused.Share
+				break
+			}
+		}
+	}
+	return own > 0.5 || beside > 0 && own+beside > listed/2
 }
 
 // completeFew adds the evidence of key findings to the findings about few key values.
