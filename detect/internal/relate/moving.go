@@ -169,7 +169,7 @@ func (s succession) finding() detect.Finding {
 		f.Shards = worst.Shards
 		return f
 	}
-	spread, bounded := s.shuffledLoad(), detect.RoomTonight*detect.Units(detect.Limit(worst.Subject))
+	spread, bounded := s.shuffledLoad(), f.RateTonight()
 	shuffle, bound := detect.NewStep(detect.FixShuffleInput), detect.NewStep(detect.FixBoundedRate)
 	shuffle.After, bound.After = detect.NewAfter(worst.Subject, spread, spread), detect.NewAfter(worst.Subject, bounded, bounded)
 	bound.Arguments.Units = bounded
