@@ -264,7 +264,7 @@ func (b *Board) isOpen(target detect.Target, second int64) bool {
 // whole.
 func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rules) detect.Finding {
 	target := t.Followed.Target
-	f := e.Finding(t.Followed, r)
+	f := e.WholeFinding(t.Followed, r)
 	f.Share, f.Shards, f.Evidence, f.RefusedKeys = 1, 1, t.Evidence(e), b.totals.sumOf(target).refused.Keys()
 	f.Throttling = e.Throttling()
 	switch r.Watched {

@@ -46,6 +46,8 @@ type Episode struct {
 	means     *sampling.Means // of a sampled key
 	sampled   bool
 	peak      sampling.Peak // of a sampled key
+	// whole are the peaks of writes and of reads of a sampled table or index; nil for others.
+	whole *[2]noisyPeak
 	// draws is how all requests were sampled. believed reports a second above the
 	// policy's share only if requests were drawn independently, which the samples do not
 	// state.
@@ -103,6 +105,12 @@ type Rules struct {
 // Largest is the most that one sampled request of a table stands for, in units.
 type Largest struct{ Read, Write float64 }
 
+// noisyPeak is the highest load of sampled seconds, with the last of them.
+type noisyPeak struct {
+	means sampling.Means
+	peak  sampling.Peak
+}
+
 // clone returns a copy that shares nothing with e.
 func (e *Episode) clone() Episode {
 	c := *e
@@ -110,6 +118,9 @@ func (e *Episode) clone() Episode {
 	if e.means != nil {
 		kept := *e.means
 		c.means = &kept
+	}
+	if e.whole != nil {
+		c.whole = new(*e.whole)
 	}
 	return c
 }

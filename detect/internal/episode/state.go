@@ -3,7 +3,9 @@ package episode
 import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/harm"
+	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
 )
 
 // addPlateau records a second just at the limit; enough of them close together are a
@@ -170,13 +172,12 @@ func (e *Episode) observePressure(p *point, r Rules) {
 	}
 	e.asked, e.calm = e.asked.Plus(this), harm.Asked{}
 	e.watched = r.Watched
-	if detect.Weight(p.table) > detect.Weight(e.PeakLoad()) {
+	if detect.Weight(p.table) > detect.Weight(sketch.Load{Read: e.read.Value, Write: e.write.Value}) {
 		e.At, e.consumed = p.second, p.consumedLoad()
 	}
 	e.raisePeaks(p, Largest{})
 	e.seconds++
-	e.readTotal.Add(p.read, p.sampledSecond(detect.KeyReads))
-	e.writeTotal.Add(p.write, p.sampledSecond(detect.KeyWrites))
+	e.countWhole(p)
 	e.sumTable = e.sumTable.Plus(p.table)
 	e.Pressure = e.Pressure.Plus(pressure.ExcludeExplained(r.Watched))
 	if !throttled {
@@ -186,6 +187,25 @@ func (e *Episode) observePressure(p *point, r Rules) {
 	e.addOver(p.second)
 	e.addHot(p.second, refusedWithin(e.sampled))
 	e.escalated = e.escalated || r.Watched == detect.SubjectPartition && (pressure.HoldsWritesBack() || e.lasts())
+}
+
+// countWhole adds a second of a table or index as a whole to the sums, and to the peaks if requests
+// were sampled.
+func (e *Episode) countWhole(p *point) {
+	read, write := p.sampledSecond(detect.KeyReads), p.sampledSecond(detect.KeyWrites)
+	e.readTotal.Add(p.read, read)
+	e.writeTotal.Add(p.write, write)
+	if !e.sampled {
+		return
+	}
+	if e.draws = e.draws.Plus(p.draws); e.whole == nil {
+		e.whole, e.draws = &[2]noisyPeak{}, p.draws
+	}
+	for i, seen := range []sampling.Second{write, read} {
+		n := &e.whole[i]
+		n.means.Add(p.second, seen)
+		n.peak.Raise(&n.means, p.second)
+	}
 }
 
 // lasts reports whether a partition has throttled for longer than splits take, and not
