@@ -25,6 +25,9 @@ type Options struct {
 	// Partitions returns the map of a table's partitions if its ranges are claimed without a
 	// doubt; nil if not. A nil function knows none of any table.
 	Partitions func(detect.Target) *partition.Map
+	// RefusalsUnread reports that requests were refused which the samples do not show: a key
+	// without a refusal may have some.
+	RefusalsUnread bool
 	// Keys is the most keys followed at once, 0 for DefaultKeys. One table or index may
 	// have a tenth of them. See tracks.
 	Keys int

@@ -215,6 +215,9 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	if f.Quality.Sampling == detect.SamplingAssumed && (f.Evidence == nil || len(f.Evidence.Callers) == 0) {
 		f.Quality.CannotSee = append(f.Quality.CannotSee, detect.BlindHosts)
 	}
+	if b.options.RefusalsUnread && !e.WasRefused() {
+		f.Quality.CannotSee = append(f.Quality.CannotSee, detect.BlindThrottled)
+	}
 	f.Rolling = keypatterns.MatchTime(string(f.Key), f.Peak.At)
 	facts := b.options.Facts(f.Target)
 	if f.Ground = relate.Diagnose(&f, facts); f.Ground == detect.GroundYoung && b.ended {

@@ -41,6 +41,9 @@ type Reading struct {
 	// number.
 	Unread      []string `json:"unread"`
 	UnreadFiles int      `json:"unread_files"`
+	// Refusing counts the bad lines that name an error of refused requests. The samples then do not
+	// show which requests were refused.
+	Refusing int64 `json:"refusing"`
 	// Unrated counts the samples that could state a sampling rate below 1, and state neither
 	// that nor the calls that they come from.
 	Unrated int64 `json:"-"`
@@ -128,6 +131,7 @@ type Tally struct {
 	Fields Fields
 
 	good, unsized, unrated, sized int64
+	refusing                      int64
 	bad                           map[sample.RejectReason]int64
 	faults                        map[sample.RejectReason]faults
 	unread                        []string
@@ -189,6 +193,9 @@ func (t *Tally) Bad(reason sample.RejectReason, excerpt []byte) {
 	if t.bad == nil {
 		t.bad, t.faults = map[sample.RejectReason]int64{}, map[sample.RejectReason]faults{}
 	}
+	if !noLoad[reason] && refusals.Match(excerpt[:min(len(excerpt), maxLine)]) {
+		t.refusing++
+	}
 	if t.bad[reason]++; t.bad[reason] > lookedAt {
 		return
 	}
@@ -213,6 +220,9 @@ func (t *Tally) Bad(reason sample.RejectReason, excerpt []byte) {
 	f.add(fault, a.fits)
 	t.faults[reason] = f
 }
+
+// refusals are the names of DynamoDB's errors, and of its throttle reasons, for refused requests.
+var refusals = regexp.MustCompile(`ThroughputExceeded|ThrottlingException|RequestLimitExceeded`)
 
 // underPreamble reports whether a line is the first of a file, apart from lines that may
 // precede a line of names.
@@ -291,7 +301,7 @@ func shorten(line []byte, limit int) string {
 func (t *Tally) Reading() Reading {
 	t.End()
 	r := Reading{
-		Good: t.good, Bad: t.bad, Unsized: t.unsized, Unrated: t.unrated, Sized: t.sized, Noun: t.noun, Faults: []Fault{},
+		Good: t.good, Bad: t.bad, Unsized: t.unsized, Unrated: t.unrated, Sized: t.sized, Refusing: t.refusing, Noun: t.noun, Faults: []Fault{},
 		Unread: append([]string{}, t.unread...), UnreadFiles: t.unreadFiles,
 	}
 	if r.Bad == nil {

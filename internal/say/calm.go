@@ -52,7 +52,7 @@ func NoHotKeys(r *intake.Reading, doubts string, gaps bool) string {
 	case r.AtLeast():
 		text = "No hot keys, if each request cost the least that it can."
 	}
-	for _, sentence := range []string{IntakeShare(r), RepeatedIDs(r)} {
+	for _, sentence := range []string{IntakeShare(r), UnreadRefusals(r), RepeatedIDs(r)} {
 		if sentence != "" {
 			text += " " + sentence
 		}

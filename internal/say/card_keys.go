@@ -56,7 +56,7 @@ var _ = add(casebook.EventualReads, card{
 		if f.Peak.RCU.High > detect.Units(detect.EventualRead) {
 			measured = "near"
 		}
-		return fmt.Sprintf("%s%s, eventually consistent: above the documented %s, %s the %s that AWS measured.", capital(amount(f)), placeOn(f, "one key"), limit(f), measured, wording.Amount(detect.EventualRead))
+		return fmt.Sprintf("%s%s, none marked as strong: above the documented %s, %s the %s of eventual reads that AWS measured.", capital(amount(f)), placeOn(f, "one key"), limit(f), measured, wording.Amount(detect.EventualRead))
 	},
 	heals: func(_ *detect.Finding, a *casebook.Answer) string {
 		if a.Harm.None() {
