@@ -35,6 +35,8 @@ const (
 	CheckReason Act = "check_reason"
 	// CheckRefusals is to look at CloudWatch's metric of refused requests first.
 	CheckRefusals Act = "check_refusals"
+	// FindKey is to find out which of many keys is the hot one, if any is.
+	FindKey Act = "find_key"
 	// MendKeyheat is to look after Keyheat itself.
 	MendKeyheat Act = "mend_keyheat"
 )

@@ -48,6 +48,26 @@ func failingWrites(f *detect.Finding, a *casebook.Answer) string {
 	return fmt.Sprintf("above %s, table writes %s", limit(f), fail)
 }
 
+var _ = add(casebook.MaskedKey, card{
+	name: "mask in place of keys",
+	symptom: func(f *detect.Finding, a *casebook.Answer) string {
+		if !a.Harm.None() {
+			return requests(f) + " throttled behind a mask"
+		}
+		return requestsTo(f) + " a mask " + aboutLimit(f)
+	},
+	why: func(f *detect.Finding, _ *casebook.Answer) string {
+		return capital(amount(f)) + placeOn(f, "a mask; many keys may be behind it, perhaps none hot.")
+	},
+	now: func(f *detect.Finding, a *casebook.Answer) string {
+		find := "find the key in CloudWatch Contributor Insights"
+		if a.Harm.None() {
+			return ifThrottled(f) + ", " + find + "."
+		}
+		return capital(find) + "."
+	},
+})
+
 var _ = add(casebook.EventualReads, card{
 	name:    "eventually consistent reads",
 	symptom: keySymptom(func(*detect.Finding) string { return "may be refused" }),
