@@ -202,7 +202,7 @@ func (b *Board) conditions(t *episode.Track) episode.Conditions {
 	target, settled := t.Followed.Target, b.timeline
 	settled.Settled -= b.late[target] // until then more samples may come
 	return episode.Conditions{
-		Policy: b.options.Policy(target), Largest: b.totals.largest(target), Time: settled,
+		Policy: b.options.Policy(target), Largest: b.totals.largest(target), Time: settled, Span: t.Span(),
 		Table: func(from, to int64) sketch.Load { return b.totals.sumBetween(target, from, to) },
 	}
 }

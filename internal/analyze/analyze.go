@@ -182,6 +182,8 @@ func (r *Result) fail(on detect.Severity) error {
 		return fmt.Errorf("no finding of %s or worse, but not all could be read. %s", on, notCounted(&r.Gaps[0]))
 	case s.AtLeast():
 		return fmt.Errorf("no finding of %s or worse, but keys may have been over a limit. %s", on, say.IntakeBound(s))
+	case say.Sums(r.Tables) != "":
+		return fmt.Errorf("no finding of %s or worse is proven, but single seconds are not seen. %s", on, say.Sums(r.Tables))
 	case s.Refusing > 0:
 		return fmt.Errorf("no finding of %s or worse, but requests were refused. %s", on, say.UnreadRefusals(s))
 	case *s.Share < failBelow, s.RepeatsMuch():

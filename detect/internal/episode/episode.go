@@ -128,14 +128,14 @@ func (e *Episode) clone() Episode {
 // observe records the next second.
 func (e *Episode) observe(p *point, r Rules) {
 	s := e.view(p)
-	if p.pressure == nil && e.healing.observe(s.servedSecond(r.Watched), r.Watched, r.Time) {
+	if p.pressure == nil && r.Span == 0 && e.healing.observe(s.servedSecond(r.Watched), r.Watched, r.Time) {
 		*e = Episode{through: p.second - 1, means: e.means, flushes: e.flushes, healing: e.healing}
 	}
 	if p.second <= e.through { // it came after the seconds behind it were folded
 		e.raisePeaks(s.likely, r.Largest)
 		return
 	}
-	since := e.advance(p.second)
+	since := e.advance(p.second, r.Span)
 	if p.pressure != nil {
 		e.observePressure(p, r)
 		return
@@ -157,7 +157,7 @@ func (e *Episode) observe(p *point, r Rules) {
 		if !hot && !sustained && !plateau && !combined && !unproven && !flush && !refused {
 			return
 		}
-		*e = Episode{through: p.second, means: e.means, flushes: e.flushes, healing: e.healing, bursts: e.bursts}
+		*e = Episode{through: e.through, means: e.means, flushes: e.flushes, healing: e.healing, bursts: e.bursts}
 	}
 	switch {
 	case hot || sustained || refused:
@@ -167,6 +167,10 @@ func (e *Episode) observe(p *point, r Rules) {
 	}
 	e.count(s, r, 1+e.gather(s, since, r))
 	units, requests := p.refusedParts(r.Watched)
+	if r.Span > 0 {
+		e.addSpan(s, r, hot || refused, units, requests)
+		return
+	}
 	lasts := e.harm.Observe(p.second, units.Of+requests.Of > 0, units, requests)
 	if unproven {
 		e.believed = true
@@ -202,13 +206,13 @@ func (e *Episode) observe(p *point, r Rules) {
 	}
 }
 
-// advance goes on to a second, and returns how many seconds it is after the last one; 0 for
-// the first.
-func (e *Episode) advance(second int64) (since int64) {
+// advance goes on to a second, or to a span of seconds, and returns how many seconds it is after
+// the last one; 0 for the first.
+func (e *Episode) advance(second, span int64) (since int64) {
 	if e.through > 0 {
 		since = second - e.through
 	}
-	e.through = second
+	e.through = second + max(span, 1) - 1
 	if since > 1 {
 		e.plateaus = [detect.SaturatedOf]int64{} // nothing shows that the load stayed there
 	}

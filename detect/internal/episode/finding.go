@@ -105,7 +105,10 @@ func (e *Episode) Finding(s Followed, r Rules) detect.Finding {
 	f.FirstSeen, f.LastSeen = detect.TimeOf(e.first), detect.TimeOf(e.last)
 	f.Seconds, f.Through = e.writeTotal.Seconds(), detect.TimeOf(e.through)
 	f.Throttling = e.refusals.Throttling()
-	f.Quality = qualityOf(e)
+	if f.Quality = qualityOf(e); r.Span > 0 {
+		f.Quality.Source, f.Quality.Resolution, f.Seconds = detect.SourceMinutes, int(r.Span), f.Seconds*r.Span
+		f.Peak.WCU.High, f.Peak.RCU.High = float64(r.Span)*f.Peak.WCU.High, float64(r.Span)*f.Peak.RCU.High // all may have come in one second
+	}
 	if f.Severity == detect.Info && f.State == detect.Firing {
 		f.State = detect.Pending // the policy caps it: no alert
 	}

@@ -66,6 +66,24 @@ func (e *Episode) addHarm(p *point, r Rules) {
 	e.isHarmed = e.isHarmed || load > limit
 }
 
+// addSpan records a span of seconds whose mean is above the policy's share, or with refused
+// requests: some of its seconds have as much, at least.
+func (e *Episode) addSpan(s view, r Rules, hot bool, units, requests sampling.Part) {
+	if !hot {
+		return
+	}
+	e.possible += int(r.Span) - 1
+	if units.Of+requests.Of > 0 {
+		e.refused[0] = s.second
+	}
+	if s.certain.amounts(r.Watched).Proven > detect.Limit(r.Watched) || harm.IsHarmful(units) || harm.IsHarmful(requests) {
+		e.isHarmed, e.lasting = true, detect.Critical
+	} else if e.lasting == "" {
+		e.lasting = detect.Warning
+	}
+	e.fire(s.second, e.through)
+}
+
 // isRefused reports whether a second counts because the key's partition refused requests in it:
 // the load may be near the limit, as far as samples show it, or the episode goes on.
 func (e *Episode) isRefused(p *point, r Rules, share sample.Milli) bool {
@@ -158,7 +176,7 @@ func (e *Episode) observePressure(p *point, r Rules) {
 	hit, throttled := pressure.Hits(r.Watched)
 	e.settle(p.second-1, r.Time)
 	if e.state == detect.Resolved && hit {
-		*e = Episode{through: p.second, hotKey: e.hotKey}
+		*e = Episode{through: e.through, hotKey: e.hotKey}
 	}
 	e.sampled = e.sampled || p.pressure.Sampled
 	this := harm.AskedIn(pressure, r.Watched)
@@ -185,7 +203,10 @@ func (e *Episode) observePressure(p *point, r Rules) {
 		return
 	}
 	e.addOver(p.second)
-	e.addHot(p.second, refusedWithin(e.sampled))
+	if e.addHot(p.second, refusedWithin(e.sampled)); r.Span > 0 {
+		e.fire(p.second, e.through)
+		e.escalated = e.escalated || r.Span >= detect.OutageSeconds && this.Requests.Part(e.sampled).Lower(detect.DecideTail) >= detect.OutageShare
+	}
 	e.escalated = e.escalated || r.Watched == detect.SubjectPartition && (pressure.HoldsWritesBack() || e.lasts())
 }
 

@@ -102,7 +102,7 @@ func copies(c *Case) (fix, bool) {
 // divideLoad leaves the key's load, divided evenly over shards, copies or parts.
 func (c *Case) divideLoad() fix {
 	part := 1 / float64(c.Shards)
-	return fix{arguments: detect.Arguments{Count: c.Shards, AtLeast: c.IsCutOff()}, after: c.newAfter(part, part)}
+	return fix{arguments: detect.Arguments{Count: c.Shards, AtLeast: c.IsCutOff() || c.Quality.Source == detect.SourceMinutes}, after: c.newAfter(part, part)}
 }
 
 // divideItem leaves the load of the fullest key: a part of the item, or the key with its

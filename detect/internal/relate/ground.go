@@ -71,7 +71,7 @@ func sortKeysKnown(f *detect.Finding) bool {
 // blindness returns the fault of samples that show no cause; empty for good samples.
 func blindness(f *detect.Finding) detect.Ground {
 	switch {
-	case f.Quality.InBatches():
+	case f.Quality.InBatches(), f.Quality.Source == detect.SourceMinutes:
 		return detect.GroundBatchTimes
 	case f.Evidence == nil || f.Evidence.Records < detect.MinRecords:
 		return detect.GroundFewSamples
