@@ -133,7 +133,7 @@ type Finding struct {
 	// Replication is the writes of other Regions to the key, in findings about writes to
 	// a global table; null for others.
 	Replication *Replication `json:"replication"`
-	// Shards is the number of shards that carry the peak.
+	// Shards is the number of shards that carry the peak, of a key shard that of the whole key.
 	Shards int    `json:"shards"`
 	Advice []Step `json:"advice"`
 	// FirstSeen and LastSeen are the first and the last second of the episode above the

@@ -16,8 +16,8 @@ const (
 	// SourceChanges are changed items from a stream: a lower bound of the writes, without
 	// reads and throttled requests.
 	SourceChanges Source = "changes"
-	// SourceMinutes are sums over minutes, such as Contributor Insights': a lower bound
-	// of the highest second.
+	// SourceMinutes are sums over minutes, such as Contributor Insights', or over another
+	// Resolution: a lower bound of the highest second.
 	SourceMinutes Source = "minutes"
 	// SourceMixed combines requests and changes.
 	SourceMixed Source = "mixed"

@@ -5,8 +5,10 @@ import "time"
 // Table summarises the observed load of a table or index as a whole.
 type Table struct {
 	Target
-	// Seconds is the number of seconds with load.
-	Seconds int64 `json:"seconds"`
+	// Seconds is the number of seconds with load. Resolution is the shortest time with a known
+	// load, in seconds: more than 1 if samples are sums over as many.
+	Seconds    int64 `json:"seconds"`
+	Resolution int64 `json:"resolution"`
 	// Requests counts the requests that no sample marks as throttled, or the drawn ones
 	// if they are sampled. WCU and RCU are their units. If Throttled is zero, the samples
 	// may not record throttling, and some of these requests may have been refused.

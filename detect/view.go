@@ -119,6 +119,7 @@ const (
 	RuleYoung         DesignRule = "young" // the view is shorter than a minute
 	RuleNoKeys        DesignRule = "no_keys"
 	RuleIncomplete    DesignRule = "incomplete" // much of the load lacks a part of a proposed key
+	RuleMasked        DesignRule = "masked"     // many keys may be behind the key with most load
 	RuleOneKey        DesignRule = "one_key"    // every request has the same key
 	RuleTimeKey       DesignRule = "time_key"   // the key is a time
 	RuleShards        DesignRule = "shards"     // the key has numbered key shards, evenly used

@@ -23,6 +23,8 @@ type Form struct {
 	// Digits is the least number of digits, with zeros before the number as in BASE#007; 0 or 1
 	// for a number without them.
 	Digits int
+	// Hex means that the number is hexadecimal, as in BASE#0f.
+	Hex bool
 }
 
 // HashShardUnderscore returns the form BASE#SHARD_7.
@@ -76,8 +78,8 @@ func (f Form) name(base string, shard int) string {
 func (f Form) check() error {
 	mark := f.Before + f.After
 	switch {
-	case f.Digits > 1:
-		return fmt.Errorf("shardkey: the form %q has zeros before the number: choose a form without them", f)
+	case f.Digits > 1, f.Hex:
+		return fmt.Errorf("shardkey: the form %q has zeros before the number, or hexadecimal ones: choose a form without them", f)
 	case !f.Alone && mark == "":
 		return fmt.Errorf("shardkey: the form has nothing between base and number: choose one of Forms")
 	case f.Prefix && f.Before != "" || !f.Prefix && f.After != "":
@@ -141,10 +143,22 @@ type Parsed struct {
 }
 
 // Parse splits a partition key that looks like a key shard, in one of [Forms] or another way that
-// people write it. It finds forms with a word anywhere in the key, and a number alone only at the
-// ends. The latter is a guess: user#42 is read as shard 42 of user. A Sharding takes a form with
-// zeros before the number, or with a word before the base, from nobody: such a form is only read.
+// people write it. It finds forms with a word anywhere in the key, and a number alone between two
+// marks or at the ends, where it may be hexadecimal if it is last. The latter are guesses: user#42
+// is read as shard 42 of user. The parts of a date are no shards. A Sharding takes a form with zeros
+// before the number, a hexadecimal one, or one with a word before the base, from nobody: such a form
+// is only read.
 func Parse(name string) (Parsed, bool) {
+	p, ok := parse(dates.ReplaceAllStringFunc(name, func(date string) string { return strings.Repeat("x", len(date)) }))
+	if p.Form.Prefix {
+		p.Base = name[len(name)-len(p.Base):]
+	} else {
+		p.Base, p.Tail = name[:len(p.Base)], name[len(name)-len(p.Tail):]
+	}
+	return p, ok
+}
+
+func parse(name string) (Parsed, bool) {
 	for _, f := range Forms() {
 		if base, shard, ok := f.Parse(name); ok {
 			return Parsed{Base: base, Shard: shard, Form: f}, true
@@ -158,29 +172,39 @@ func Parse(name string) (Parsed, bool) {
 	return parseOther(name)
 }
 
-// The other ways: a word or a mark before a last number, and either around a first one.
+// The other ways: a word or a mark before a last number, either around a first one, or marks around
+// one in the middle. A date is as long as one with a day has to be.
 var (
-	lastNumber  = regexp.MustCompile(`^(.*[^#_:/|.@?&-])([#_:/|.@?&-]{1,2}(?i:shard|bucket|partition|part|slot)[#_:/|.=-]?|[#_:/|.@-])(\d{1,6})$`)
-	noBase      = regexp.MustCompile(`^[#_:/|.@?&-]*(?i:shard|bucket|partition|part|slot)?$`)
-	firstNumber = regexp.MustCompile(`^((?i:shard|bucket|partition|part|slot)[#_:/|.=-])?(\d{1,6})([#_:/|.@-])(.+)$`)
+	lastNumber   = regexp.MustCompile(`^(.*?[^#_:/|.@?&-])([#_:/|.@?&-]{1,2}(?i:shard|bucket|partition|part|slot)[#_:/|.=-]?|[#_:/|.@-])(\d{1,6}|[0-9a-f]{1,2}|[0-9A-F]{1,2})$`)
+	noBase       = regexp.MustCompile(`^[#_:/|.@?&-]*(?i:shard|bucket|partition|part|slot)?$`)
+	firstNumber  = regexp.MustCompile(`^((?i:shard|bucket|partition|part|slot)[#_:/|.=-])?(\d{1,6})([#_:/|.@-])(.+)$`)
+	middleNumber = regexp.MustCompile(`^(.*[^#_:/|.@?&-])([#_:/|.@-])(\d{1,3})([#_:/|.@-].*[^#_:/|.@?&-].*)$`)
+	dates        = regexp.MustCompile(`\d{4}[-/.]\d{2}([-/.]\d{2})?([T -]\d{2}([:-]\d{2}){0,2})?`)
 )
 
 func parseOther(name string) (Parsed, bool) {
 	if m := lastNumber.FindStringSubmatch(name); m != nil {
-		return newParsed(m[1], m[3], Form{Before: m[2]})
+		return newParsed(m[1], m[3], "", Form{Before: m[2]})
 	}
 	if m := firstNumber.FindStringSubmatch(name); m != nil {
-		return newParsed(m[4], m[2], Form{Before: m[1], After: m[3], Prefix: true})
+		return newParsed(m[4], m[2], "", Form{Before: m[1], After: m[3], Prefix: true})
+	}
+	if m := middleNumber.FindStringSubmatch(name); m != nil {
+		return newParsed(m[1], m[3], m[4], Form{Before: m[2]})
 	}
 	return Parsed{}, false
 }
 
-func newParsed(base, digits string, form Form) (Parsed, bool) {
+func newParsed(base, digits, tail string, form Form) (Parsed, bool) {
 	if digits[0] == '0' && len(digits) > 1 {
 		form.Digits = len(digits)
 	}
-	shard, err := strconv.Atoi(digits)
-	return Parsed{Base: base, Shard: shard, Form: form}, err == nil && shard < MaxShards && !noBase.MatchString(base)
+	system := 10
+	if form.Hex = strings.Trim(digits, "0123456789") != ""; form.Hex {
+		system = 16
+	}
+	shard, err := strconv.ParseInt(digits, system, 32)
+	return Parsed{Base: base, Tail: tail, Shard: int(shard), Form: form}, err == nil && shard < MaxShards && !noBase.MatchString(base)
 }
 
 // find finds a shard with a word, perhaps with other parts behind it.

@@ -77,6 +77,13 @@ func TestParse(t *testing.T) {
 		{"SHARD#3#BASE", "BASE", "", 3, shardkey.Form{Before: "SHARD#", After: "#", Prefix: true}},
 		{"07_BASE", "BASE", "", 7, shardkey.Form{After: "_", Prefix: true, Digits: 2}},
 		{"3:BASE", "BASE", "", 3, shardkey.Form{After: ":", Prefix: true}},
+		{"BASE#a", "BASE", "", 10, shardkey.Form{Before: "#", Hex: true}},
+		{"BASE-0f", "BASE", "", 15, shardkey.Form{Before: "-", Digits: 2, Hex: true}},
+		{"BASE#SHARD_F", "BASE", "", 15, shardkey.Form{Before: "#SHARD_", Hex: true}},
+		{"cart#42#3#2026-11-28", "cart#42", "#2026-11-28", 3, shardkey.Form{Before: "#"}},
+		{"cart42|003|events", "cart42", "|events", 3, shardkey.Form{Before: "|", Digits: 3}},
+		{"2026-11-28#3", "2026-11-28", "", 3, shardkey.HashNumber()},
+		{"3#2026-11-28", "2026-11-28", "", 3, shardkey.NumberHash()},
 	} {
 		p, ok := shardkey.Parse(c.name)
 		if !ok || p.Base != c.base || p.Tail != c.tail || p.Shard != c.shard || p.Form != c.form {
@@ -86,7 +93,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("the form of %q is %q", c.name, text)
 		}
 	}
-	for _, name := range []string{"", "user", "#7", "#SHARD_7", "user#", "user#SHARD_", "user#SHARD_x", "9999999", "user#4x", "-7"} {
+	for _, name := range []string{"", "user", "#7", "#SHARD_7", "user#", "user#SHARD_", "user#SHARD_x", "9999999", "user#4x", "-7", "log#2026-11-28", "log.2026.11", "user#deadbeef", "user#aF", "K#1024#x"} {
 		if p, ok := shardkey.Parse(name); ok {
 			t.Errorf("%q is read as a shard: %+v", name, p)
 		}
@@ -103,6 +110,7 @@ func TestBadArguments(t *testing.T) {
 	_, fails["a digit beside the number"] = shardkey.New(4, shardkey.Form{Before: "#9"})
 	_, fails["a mark on the wrong side"] = shardkey.New(4, shardkey.Form{After: "#"})
 	_, fails["zeros before the number"] = shardkey.New(4, shardkey.Form{Before: "#", Digits: 3})
+	_, fails["a hexadecimal number"] = shardkey.New(4, shardkey.Form{Before: "#", Hex: true})
 	_, fails["a word before the base"] = shardkey.New(4, shardkey.Form{Before: "SHARD#", After: "#", Prefix: true})
 	_, fails["no base"] = s.Name("", 0)
 	_, fails["a negative shard"] = s.Name("b", -1)

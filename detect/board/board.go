@@ -25,6 +25,9 @@ type Options struct {
 	// Partitions returns the map of a table's partitions if its ranges are claimed without a
 	// doubt; nil if not. A nil function knows none of any table.
 	Partitions func(detect.Target) *partition.Map
+	// RefusalsUnread reports that requests were refused which the samples do not show: a key
+	// without a refusal may have some.
+	RefusalsUnread bool
 	// Keys is the most keys followed at once, 0 for DefaultKeys. One table or index may
 	// have a tenth of them. See tracks.
 	Keys int
@@ -86,7 +89,9 @@ func (b *Board) Observe(w *sketch.Window) {
 		return // no limit of a partition holds for its units
 	}
 	b.observeTable(w)
-	b.contention.Observe(w)
+	if w.Span == 0 { // sums do not show how many attempts a second has
+		b.contention.Observe(w)
+	}
 	sum := b.totals[w.Target]
 	sum.unseenKeys.observe(w)
 	clocks := &sum.clocks
@@ -105,7 +110,7 @@ func (b *Board) Observe(w *sketch.Window) {
 			t = b.tracks.add(id, k.Key)
 		}
 		batch := clocks.Batch(w, k)
-		t.Observe(w, k, batch, b.oldestOpen(), largest, b.tracks.placed < b.options.Keys/placedShare)
+		t.Observe(w, k, batch, b.oldestOpen(), largest, w.Span == 0 && b.tracks.placed < b.options.Keys/placedShare)
 		if len(regions) > 0 && !k.Cut {
 			b.tracks.replicate(regions, t, w, k, batch, b.oldestOpen())
 		}
@@ -162,7 +167,11 @@ func (b *Board) mayGrow(id trackID, k *sketch.KeyLoad) bool {
 
 // ObserveWalk looks for load that walks through the key space in a second that is over. Call it
 // once a second, before Observe, and before the second loses its cold keys without their positions.
-func (b *Board) ObserveWalk(w *sketch.Window) { b.walks.observe(w) }
+func (b *Board) ObserveWalk(w *sketch.Window) {
+	if w.Span == 0 {
+		b.walks.observe(w)
+	}
+}
 
 // Walk returns the load that walks through a table's key space; nil for none.
 func (b *Board) Walk(table detect.Target) *detect.Walk {

@@ -68,23 +68,37 @@ func Compare(x, y detect.Finding) int {
 	return cmp.Or(cmp.Compare(detect.Rank(y.Severity), detect.Rank(x.Severity)), cmp.Compare(y.Utilization, x.Utilization), strings.Compare(x.Fingerprint, y.Fingerprint))
 }
 
-// isOfOpenKeys reports whether a full partition refuses mostly keys that were proven hot, and
-// have findings of their own. These go on while the keys are refused, though their load falls.
+// isOfOpenKeys reports whether a full partition refuses mostly keys that were proven hot and have
+// findings of their own, or that lie beside such a key. These go on while the keys are refused,
+// though their load falls.
 func (b *Board) isOfOpenKeys(f *detect.Finding, found []detect.Finding) bool {
 	if f.Subject != detect.SubjectPartition {
 		return false
 	}
-	share, warning := 0.0, b.options.Policy(f.Target).Warning
-	for _, refused := range f.RefusedKeys {
-		if slices.ContainsFunc(found, func(k detect.Finding) bool {
-			return k.Subject.OfKey() && k.Target == f.Target && k.Key == refused.Key && k.KeyType == refused.KeyType &&
-				k.Throttling != nil && detect.SideOf(&k, k.Peak.WCU, k.Peak.RCU).Low > warning*detect.Units(k.Limit()) && !k.FirstSeen.After(f.FirstSeen) &&
-				(k.State == detect.Firing || k.State == detect.Resolved && !k.LastSeen.Before(f.LastSeen))
-		}) {
-			share += refused.Share
+	var hot []detect.KeyRef
+	own, listed, beside, warning := 0.0, 0.0, 0.0, b.options.Policy(f.Target).Warning
+	for i := range found {
+		if k := &found[i]; k.Subject.OfKey() && k.Target == f.Target && detect.SideOf(k, k.Peak.WCU, k.Peak.RCU).Low > warning*detect.Units(k.Limit()) &&
+			!k.FirstSeen.After(f.FirstSeen) && (k.State == detect.Firing || k.State == detect.Resolved && !k.LastSeen.Before(f.LastSeen)) {
+			hot = append(hot, k.KeyRef)
 		}
 	}
-	return share > 0.5
+	ranges := b.options.Partitions(f.Target)
+	for _, refused := range f.RefusedKeys {
+		key := sample.Key{Text: string(refused.Key), Type: refused.KeyType}
+		listed += refused.Share
+		for _, k := range hot {
+			if k.Key == refused.Key && k.KeyType == refused.KeyType {
+				own += refused.Share
+				break
+			}
+			if ranges.AreTogether(sample.Key{Text: string(k.Key), Type: k.KeyType}, key) {
+				beside += refused.Share
+				break
+			}
+		}
+	}
+	return own > 0.5 || beside > 0 && own+beside > listed/2
 }
 
 // completeFew adds the evidence of key findings to the findings about few key values.
@@ -181,7 +195,7 @@ func (b *Board) conditions(t *episode.Track) episode.Conditions {
 	target, settled := t.Followed.Target, b.timeline
 	settled.Settled -= b.late[target] // until then more samples may come
 	return episode.Conditions{
-		Policy: b.options.Policy(target), Largest: b.totals.largest(target), Time: settled,
+		Policy: b.options.Policy(target), Largest: b.totals.largest(target), Time: settled, Span: t.Span(),
 		Table: func(from, to int64) sketch.Load { return b.totals.sumBetween(target, from, to) },
 	}
 }
@@ -199,6 +213,9 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	if f.Quality.Sampling == detect.SamplingAssumed && (f.Evidence == nil || len(f.Evidence.Callers) == 0) {
 		f.Quality.CannotSee = append(f.Quality.CannotSee, detect.BlindHosts)
 	}
+	if b.options.RefusalsUnread && !e.WasRefused() {
+		f.Quality.CannotSee = append(f.Quality.CannotSee, detect.BlindThrottled)
+	}
 	f.Rolling = keypatterns.MatchTime(string(f.Key), f.Peak.At)
 	facts := b.options.Facts(f.Target)
 	if f.Ground = relate.Diagnose(&f, facts); f.Ground == detect.GroundYoung && b.ended {
@@ -209,7 +226,7 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 			f.State = detect.Resolved
 		}
 	}
-	if f.Severity == detect.Critical && !e.WasRefused() && (f.MayBeServed() || b.totals.sumOf(f.Target).servesAll(&f)) {
+	if f.Severity == detect.Critical && !e.WasRefused() && (f.MayBeServed() || casebook.IsMask(string(f.Key)) || b.totals.sumOf(f.Target).servesAll(&f)) {
 		f.Severity = detect.Warning
 		if f.Lasting == detect.Critical {
 			f.Lasting = detect.Warning
@@ -251,7 +268,7 @@ func (b *Board) isOpen(target detect.Target, second int64) bool {
 // whole.
 func (b *Board) tableFinding(t *episode.Track, e *episode.Episode, r episode.Rules) detect.Finding {
 	target := t.Followed.Target
-	f := e.Finding(t.Followed, r)
+	f := e.WholeFinding(t.Followed, r)
 	refused := b.totals.sumOf(target).refused
 	f.Share, f.Shards, f.Evidence, f.RefusedKeys = 1, 1, t.Evidence(e), refused.Keys()
 	if f.Evidence != nil && len(f.Evidence.Callers) == 0 { // or they scan

@@ -113,6 +113,9 @@ func TestFullPartition(t *testing.T) {
 		{"refused beside a hot key of another partition", []spread{{keys: warm, writes: 700, refuses: true}, {keys: others[:1], writes: 900}}, detect.Firing, true},
 		{"as much on more partitions", []spread{{keys: append(warm[:10:10], others...), writes: 1300}}, "", false},
 		{"one hot key", []spread{{keys: warm[:1], writes: 1300, refuses: true}, {keys: others, writes: 900}}, "", false},
+		{"a hot key with half of it", []spread{{keys: warm[:1], writes: 1500}, {keys: warm[1:], writes: 1500}}, "", false},
+		{"two hot keys, both refused", []spread{{keys: warm[:1], writes: 1500, refuses: true}, {keys: warm[1:2], writes: 1300, refuses: true}}, "", false},
+		{"a hot key beside which others are refused", []spread{{keys: warm[:1], writes: 1500}, {keys: warm[1:], writes: 700, refuses: true}}, "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
@@ -125,6 +126,40 @@ func TestRestoredSampling(t *testing.T) {
 		}
 		if want := map[string]detect.Sampling{"said": detect.SamplingByCall, "assumed": detect.SamplingAssumed}[name]; found[0].Quality.Sampling != want {
 			t.Errorf("%s is %q, want %q", name, found[0].Quality.Sampling, want)
+		}
+	}
+}
+
+// TestPeakOfASampledTable holds the peak of a table that lacks capacity to the truth at each
+// sampling rate, for a flat load and for half a minute of more. The highest of many noisy seconds
+// would be up to twice as much.
+func TestPeakOfASampledTable(t *testing.T) {
+	t.Parallel()
+	for name, load := range map[string][]scenario.WorldLoad{
+		"writes":                {{WCU: 3000, Throttled: 600, Op: "PutItem", Size: 1024}},
+		"reads":                 {{RCU: 3000, Throttled: 600, Op: "GetItem", Size: 4096, Strong: true}},
+		"large and small":       {{WCU: 1500, Throttled: 300, Op: "PutItem", Size: 1024}, {WCU: 1500, Throttled: 300, Op: "PutItem", Size: 8 << 10}},
+		"half a minute of more": {{WCU: 3000, Throttled: 600, Op: "PutItem", Size: 1024}, {WCU: 900, Throttled: 900, Op: "PutItem", Size: 1024, From: 60, To: 90}},
+	} {
+		peakAt := func(rate float64) detect.Figure {
+			w := fieldWorld{}
+			w.Seconds, w.Start, w.Sampling.Rate, w.Sampling.How = 120, time.Unix(scenario.Began, 0), rate, "request"
+			for _, l := range load {
+				l.Table, l.Key, l.Keys, l.Sort = "orders", "o#{n}", 100, "none"
+				l.Reason = map[bool]string{false: "TableWriteProvisionedThroughputExceeded", true: "TableReadProvisionedThroughputExceeded"}[l.RCU > 0]
+				w.Load = append(w.Load, l)
+			}
+			f := single(t, w.judge().found, detect.SubjectTable)
+			if f == nil {
+				t.Fatalf("%s at %g: nothing is found", name, rate)
+			}
+			return detect.SideOf(f, f.Peak.WCU, f.Peak.RCU)
+		}
+		truth := peakAt(0).Value // which sees all
+		for _, rate := range []float64{0.1, 0.01} {
+			if peak := peakAt(rate); peak.Value < 0.9*truth || peak.Value > 1.1*truth || peak.Low > truth || peak.High < truth {
+				t.Errorf("%s at %g: the peak is %+v, want %g", name, rate, peak, truth)
+			}
 		}
 	}
 }

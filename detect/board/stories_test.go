@@ -3,6 +3,7 @@ package board_test
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/casebook"
@@ -310,7 +311,7 @@ var shardingStories = slices.Concat(forms(), []story{
 		kind: casebook.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 50_000, over: 3, shards: 75, utilization: 5},
 	{name: "each of them is advised as one key", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 5000}), key: "celebrity#SHARD_3", share: 0.1,
 		says: []string{"more_shards {count:75} leaves 667"}, others: map[any]int{detect.KeyWrites: 9, casebook.TooFewShards: 1},
-		kind: detect.KeyWrites, severity: detect.Critical, state: detect.Firing, peak: 5000, over: 3, shards: 8, utilization: 5},
+		kind: detect.KeyWrites, severity: detect.Critical, state: detect.Firing, peak: 5000, over: 3, shards: 75, utilization: 5},
 	{name: "ten shards of 600 do", workloads: keysLike("celebrity#SHARD_%d", 10, workload{units: 600})},
 	{name: "nine of them have no room left", workloads: keysLike("celebrity#SHARD_%d", 8, workload{units: 700}), key: "celebrity#SHARD_*",
 		kind: casebook.TooFewShards, severity: detect.Info, state: detect.Pending, peak: 5600, shards: 9, utilization: 0.7},
@@ -327,6 +328,10 @@ var shardingStories = slices.Concat(forms(), []story{
 		kind: detect.KeyWrites, severity: detect.Critical, state: detect.Firing, peak: 1200, over: 3, shards: 2, utilization: 1.2},
 	{name: "nor are small numbers with little load", workloads: keysLike("25#1768#%d", 8, workload{units: 17})},
 	{name: "nor are a hundred devices with the same load", workloads: keysLike("device#%d", 100, workload{units: 200})},
+	{name: "nor are a hundred devices with hexadecimal ids", workloads: keysLike("device#%02x", 100, workload{units: 200})},
+	{name: "nor are a hundred auctions with the number in the middle", workloads: keysLike("auction#%d#bids", 100, workload{units: 200})},
+	{name: "nor are countries whose codes could be numbers", workloads: []workload{{key: "orders#be", units: 1200}, {key: "orders#de", units: 1200}, {key: "orders#ae", units: 1200}}, key: "orders#be", share: 1.0 / 3, others: map[any]int{detect.KeyWrites: 2},
+		kind: detect.KeyWrites, severity: detect.Critical, state: detect.Firing, peak: 1200, over: 3, shards: 2, utilization: 1.2},
 	{name: "nor are sellers of whom some sell twice as much", workloads: append(keysLike("seller#%d", 7, workload{units: 700}), workload{key: "seller#7", units: 1050}), key: "seller#7", share: 1050.0 / 5950,
 		kind: detect.KeyWrites, severity: detect.Warning, state: detect.Firing, peak: 1050, over: 3, shards: 2, utilization: 1.05},
 	{name: "nor are two users", workloads: []workload{{key: "user#4711", units: 1200}, {key: "user#4712", units: 1200}}, key: "user#4711", others: map[any]int{detect.KeyWrites: 1},
@@ -344,11 +349,22 @@ func forms() (all []story) {
 	for _, form := range []string{
 		"BASE#SHARD_%d", "BASE#SHARD#%d", "BASE#shard-%d", "BASE#%d", "BASE.%d", "%d#BASE", "%d-BASE",
 		"BASE-%d", "BASE_%d", "BASE:%d", "BASE/%d", "BASE|%d", "BASE@%d", "BASE#%03d", "BASE_bucket%d", "BASE?shard=%d", "SHARD#%d#BASE", "%02d_BASE",
+		"BASE#%d#events", "BASE|%03d|2025-11-21", "user#42#%d#2025-11-21",
 	} {
 		all = append(all, story{
 			name: "four shards named like " + form, workloads: keysLike(form, 4, workload{units: 1500}),
 			others: map[any]int{detect.KeyWrites: 4},
 			kind:   casebook.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 6000, over: 3, shards: 9, utilization: 1.5,
+		})
+		if strings.HasSuffix(form, "-21") { // tomorrow's shards are new
+			all[len(all)-1].ground = detect.GroundPeriod
+		}
+	}
+	for _, form := range []string{"BASE#%x", "BASE-%02x", "BASE_%X", "BASE#SHARD_%x"} {
+		all = append(all, story{
+			name: "sixteen shards named like " + form, workloads: keysLike(form, 16, workload{units: 1500}),
+			others: map[any]int{detect.KeyWrites: 16},
+			kind:   casebook.TooFewShards, severity: detect.Critical, state: detect.Firing, peak: 24_000, over: 3, shards: 36, utilization: 1.5,
 		})
 	}
 	return all

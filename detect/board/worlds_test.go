@@ -642,11 +642,18 @@ func TestWorlds(t *testing.T) {
 	}
 }
 
-// checkSteps holds that every step is a fix with an effort.
+// checkSteps holds that every step is a fix with an effort, and that a key has one number of
+// key shards, and one rate for each caller.
 func checkSteps(t *testing.T, found []detect.Finding) {
 	t.Helper()
 	for i := range found {
 		for _, s := range found[i].Advice {
+			if n := s.Arguments.Count; s.Action == detect.ActionShard && s.Fix != detect.FixEvenShards && n > 0 && n != found[i].Shards {
+				t.Errorf("%s of %q has %d shards, and the step %+v", found[i].Case, found[i].Key, found[i].Shards, s)
+			}
+			if m := casebook.New(&found[i]).Move; s.Fix == detect.FixBoundedRate && m.To > 0 && m.Callers[0].Text == s.Arguments.Caller && m.To != s.Arguments.Units {
+				t.Errorf("%s of %q is to be limited to %v, and the step is %+v", found[i].Case, found[i].Key, m.To, s)
+			}
 			if s.Action == "" || s.Effort == "" {
 				t.Errorf("%s has the step %+v", found[i].Case, s)
 			}

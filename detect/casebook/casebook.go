@@ -13,7 +13,7 @@ import (
 // their items.
 var cases = []*Case{
 	&timeKey, &movingSpot, &tooFewShards, &unevenShards, &fewValues, &testKey, &retryStorm, &oneCaller,
-	&replicatedKey, &eventualReads, &hotItem, &indexKey, &atLimit, &mayBeOver, &hotKey, &nearLimit, &contention,
+	&maskedKey, &replicatedKey, &eventualReads, &hotItem, &indexKey, &atLimit, &mayBeOver, &hotKey, &nearLimit, &contention,
 	&scan, &walk, &ramp, &backPressure, &sharedPartition,
 	&ownMaximum, &accountQuota, &indexCapacity, &noReason, &shortOfCapacity,
 	&largeItem, &largeCollection, &tooManyShards,

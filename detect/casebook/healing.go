@@ -32,6 +32,7 @@ const (
 	GroundSplitDone detect.Ground = "old_split" // DynamoDB may have split the key already
 	GroundCapacity  detect.Ground = "capacity"  // a setting or less load ends it
 	GroundDesign    detect.Ground = "design"    // the key's design or a caller makes it
+	GroundMasked    detect.Ground = "masked"    // many keys may be behind a mask
 )
 
 // Healing is the outlook of a finding.

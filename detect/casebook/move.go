@@ -37,6 +37,8 @@ const (
 	CheckRefusals Act = "check_refusals"
 	// CheckSize is to ask for the size of an item collection, which no sample carries.
 	CheckSize Act = "check_size"
+	// FindKey is to find out which of many keys is the hot one, if any is.
+	FindKey Act = "find_key"
 	// MendKeyheat is to look after Keyheat itself.
 	MendKeyheat Act = "mend_keyheat"
 )
@@ -83,19 +85,10 @@ func (m *Move) slowDown(f *detect.Finding, a *Answer) {
 	if f.Subject.OfTable() {
 		return
 	}
-	peak, load, limit := detect.SideOf(f, f.Peak.WCU, f.Peak.RCU).Value, loadNow(f), detect.Units(f.Limit())
-	if f.ReadsEventually() { // of which DynamoDB may serve more
-		served := load
-		if f.Throttling != nil {
-			served = f.Mean.RCU.Value * (1 - f.Throttling.Share)
-		}
-		limit = max(limit, min(served, detect.Units(detect.EventualRead)))
-	}
+	load, total := f.LoadNow(), f.RateTonight()
 	if f.Sharding != nil && !f.Subject.OfKey() {
-		peak = f.Utilization * limit
-		load = peak // of the fullest key shard
+		load = f.Utilization * detect.Units(f.Limit()) // of the fullest key shard
 	}
-	total := detect.RateBelow(detect.RoomTonight * min(peak, limit))
 	m.Total = total
 	one := f.Subject.OfKey() || f.Case == OneCaller || f.Case == MovingSpot
 	if !one || len(m.Callers) == 0 || a.Alike || m.Callers[0].High-m.Callers[0].Low > KnownShare {
@@ -105,16 +98,6 @@ func (m *Move) slowDown(f *detect.Finding, a *Answer) {
 	if to := from - (load - total); to > 0 {
 		m.From, m.To = from, detect.RateBelow(to)
 	}
-}
-
-// loadNow is the load to bring down: the highest second, or of a sampled key what of it is
-// certain, and no less than the mean. The highest of many estimates is the luckiest.
-func loadNow(f *detect.Finding) float64 {
-	peak, mean := detect.SideOf(f, f.Peak.WCU, f.Peak.RCU), detect.SideOf(f, f.Mean.WCU, f.Mean.RCU)
-	if f.Quality.Sampling == detect.SamplingNone {
-		return peak.Value
-	}
-	return min(peak.Value, max(peak.Low, mean.Value))
 }
 
 func actFor(f *detect.Finding, a *Answer) Act {

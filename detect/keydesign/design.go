@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -46,6 +47,8 @@ func judgeDesign(t traits) detect.Design {
 		return by(detect.DesignUnjudged, detect.RuleLittleTraffic)
 	case t.distinct < 0.5:
 		return by(detect.DesignUnjudged, detect.RuleNoKeys)
+	case casebook.IsMask(t.key) && (t.distinct < 1.5 || t.share >= dominantShare):
+		return t.withLargest(detect.DesignUnjudged, detect.RuleMasked)
 	case t.distinct < 1.5:
 		return by(detect.DesignCatastrophic, detect.RuleOneKey)
 	case t.haveOneForm() && isTime(t.template) && t.effective < 2:

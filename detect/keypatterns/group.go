@@ -32,8 +32,10 @@ type group struct {
 type period struct {
 	keyType string
 	members map[int]*member
-	// digits is the least number of digits of a shard's number, if zeros are before it.
+	// digits is the least number of digits of a shard's number, if zeros are before it. hex
+	// reports that some number has a digit above 9.
 	digits int
+	hex    bool
 	// write and read are the peaks of all seconds, first and last the seconds of the
 	// first and the last request.
 	write, read groupPeak
@@ -126,7 +128,7 @@ func (g *group) put(w *sketch.Window, seen []memberLoad, at int64, clocks *sampl
 		now.parts = append(now.parts, shardCounts{x.shard, has})
 		write.add(k.Low.Write, k.Err.Write, k.WriteSpread, whole)
 		read.add(k.Low.Read, k.Err.Read, k.ReadSpread, whole)
-		e.digits = max(e.digits, x.digits)
+		e.digits, e.hex = max(e.digits, x.digits), e.hex || x.hex
 		m := e.members[x.shard]
 		if m == nil {
 			if len(e.members) > maxMembers {
@@ -233,7 +235,7 @@ func (g *group) recentPeriods() *period {
 			}
 			all.members[shard].replace(counts{}, m.counts)
 		}
-		all.keyType, all.over, all.digits = e.keyType, all.over+e.over, max(all.digits, e.digits)
+		all.keyType, all.over, all.digits, all.hex = e.keyType, all.over+e.over, max(all.digits, e.digits), all.hex || e.hex
 		all.write, all.read, all.unseen = all.write.max(e.write), all.read.max(e.read), all.unseen+e.unseen
 		if all.first == 0 || e.first < all.first {
 			all.first = e.first

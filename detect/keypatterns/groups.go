@@ -3,6 +3,7 @@ package keypatterns
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
@@ -57,8 +58,17 @@ func hasShardWord(key string) bool {
 
 // memberLoad is a key of a window that may be a shard.
 type memberLoad struct {
+	// shard is the number as its digits are read in the hexadecimal system, because BASE#10 alone
+	// does not show in which system it is. hex reports a digit above 9.
 	shard, digits int
+	hex           bool
 	key           *sketch.KeyLoad
+}
+
+// readAsHex reads a decimal number's digits in the hexadecimal system.
+func readAsHex(decimal int) int {
+	n, _ := strconv.ParseInt(strconv.Itoa(decimal), 16, 64) // decimal digits are hexadecimal ones
+	return int(n)
 }
 
 // Groups keeps the keys that are sharded, or may be.
@@ -109,7 +119,7 @@ func mayBeShard(w *sketch.Window, k *sketch.KeyLoad, policy detect.Policy) (id g
 	id.target, m.key = w.Target, k
 	if policy.Suffix != nil {
 		if base, n, ok := policy.Suffix.Parse(k.Key.Text); ok {
-			id.base, id.form, m.shard = base, *policy.Suffix, n
+			id.base, id.form, m.shard = base, *policy.Suffix, readAsHex(n)
 			return id, m, true
 		}
 	}
@@ -122,8 +132,10 @@ func mayBeShard(w *sketch.Window, k *sketch.KeyLoad, policy detect.Policy) (id g
 		return id, m, false
 	}
 	id.base, id.tail, id.form = p.Base, p.Tail, p.Form
-	id.form.Digits = 0 // 007 and 100 are shards of one key
-	m.shard, m.digits = p.Shard, p.Form.Digits
+	id.form.Digits, id.form.Hex = 0, false // 007 and 100 are shards of one key, and so are 07 and 0f
+	if m.shard, m.digits, m.hex = p.Shard, p.Form.Digits, p.Form.Hex; !m.hex {
+		m.shard = readAsHex(p.Shard)
+	}
 	return id, m, true
 }
 

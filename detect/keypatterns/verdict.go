@@ -3,6 +3,7 @@ package keypatterns
 import (
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/casebook"
@@ -27,9 +28,12 @@ func (g *period) isSharded(form shardkey.Form, p detect.Policy) (shards int, sha
 	}
 	lowest, highest := math.MaxInt, 0
 	for shard := range g.members {
+		if !g.hex {
+			shard, _ = strconv.Atoi(strconv.FormatInt(int64(shard), 16))
+		}
 		lowest, highest = min(lowest, shard), max(highest, shard)
 	}
-	dense := lowest <= 1 && n >= (highest-lowest+1)*9/10
+	dense := (lowest <= 1 || g.hex) && n >= (highest-lowest+1)*9/10
 	shards = n
 	if dense {
 		shards = highest - lowest + 1
@@ -161,7 +165,8 @@ func (gs *Groups) Findings(found []detect.Finding, policy func(detect.Target) de
 		f := &found[i]
 		id, may := group(f)
 		if v, known := judged[id]; may && known {
-			f.Sharding = v.Sharded
+			f.Sharding, f.Rolling = v.Sharded, nil // the key of a time is the whole key's
+			f.Advice = slices.DeleteFunc(f.Advice, func(s detect.Step) bool { return s.Fix == detect.FixTimeKey })
 			adviseSharding(f, v)
 			if h := hottest[v.Sharded]; h == nil || f.Utilization > h.Utilization {
 				hottest[v.Sharded] = f
@@ -238,7 +243,7 @@ func adviseSharding(f *detect.Finding, v verdict) {
 	if to := slices.IndexFunc(rest, func(s detect.Step) bool { return s.Action == detect.ActionMigrate }); to >= 0 {
 		rest = rest[to+1:]
 	}
-	f.Advice = slices.Concat(f.Advice[:at], steps, rest)
+	f.Advice, f.Shards = slices.Concat(f.Advice[:at], steps, rest), v.Needed
 }
 
 func nearerToLimit(write, read groupPeak) (detect.Subject, groupPeak) {

@@ -145,6 +145,17 @@ func (m *Map) MayHold(shard string, k sample.Key) bool {
 	return !known || slices.ContainsFunc(m.Locate(at), func(s *Shard) bool { return s.ID == shard })
 }
 
+// AreTogether reports whether two keys are known to lie in one partition, as far as its edges are
+// known.
+func (m *Map) AreTogether(a, b sample.Key) bool {
+	at, known := position.Find(a)
+	if _, other := position.Find(b); m == nil || !known || !other {
+		return false
+	}
+	here := m.Locate(at)
+	return len(here) == 1 && m.MayHold(here[0].ID, b)
+}
+
 // Splits returns the divisions seen, the oldest first. Their cuts get narrower with every key.
 func (m *Map) Splits() []detect.PartitionSplit {
 	for i := range m.kept.Splits {

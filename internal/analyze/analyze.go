@@ -183,6 +183,10 @@ func (r *Result) fail(on detect.Severity) error {
 		return fmt.Errorf("no finding of %s or worse, but not all could be read. %s", on, notCounted(&r.Gaps[0]))
 	case s.AtLeast():
 		return fmt.Errorf("no finding of %s or worse, but keys may have been over a limit. %s", on, say.IntakeBound(s))
+	case say.Sums(r.Tables) != "":
+		return fmt.Errorf("no finding of %s or worse is proven, but single seconds are not seen. %s", on, say.Sums(r.Tables))
+	case s.Refusing > 0:
+		return fmt.Errorf("no finding of %s or worse, but requests were refused. %s", on, say.UnreadRefusals(s))
 	case *s.Share < failBelow, s.RepeatsMuch(), s.Unrepeated != "":
 		return fmt.Errorf("no finding of %s or worse, but much was not judged. %s", on, cmp.Or(say.RepeatedIDs(s), say.UnrepeatedKey(s), say.IntakeShare(s)))
 	}
@@ -304,7 +308,8 @@ type CandidateView struct {
 }
 
 func (f *samples) result(o Options) (*Result, error) {
-	options := o.board()
+	options, reading := o.board(), f.tally.Reading()
+	options.RefusalsUnread = reading.Refusing > 0
 	parts, ranges := f.inferPartitions(o)
 	if parts != nil && parts.State.IsCertain() {
 		options.Partitions = func(t detect.Target) *partition.Map {
@@ -323,7 +328,7 @@ func (f *samples) result(o Options) (*Result, error) {
 		Doubts:   append([]detect.Doubt{}, judged.doubts...),
 		Tables:   append([]detect.Table{}, judged.tables...),
 		Gaps:     append([]sample.Gap{}, f.gaps...),
-		Samples:  f.tally.Reading(),
+		Samples:  reading,
 		Notes:    append([]string{}, f.notes...),
 	}
 	r.tell()

@@ -326,7 +326,8 @@ func (e *explanation) noFinding(s keySeconds) string {
 		load := second.Low.Plus(second.Err)
 		highest = max(highest, detect.Ratio(detect.Units(load.Write), detect.Units(detect.PartitionWrite)), detect.Ratio(detect.Units(load.Read), detect.Units(detect.PartitionRead)))
 	}
-	text := say.NoFinding(s.key.Text, highest, e.policy(s.target))
+	t := e.tables[s.target]
+	text := say.NoFinding(s.key.Text, highest, &t, e.policy(s.target))
 	for _, f := range e.ofMany {
 		if concerns(f, s) {
 			text += " " + say.Concern(f)
@@ -355,11 +356,13 @@ func (e *explanation) calm(p *page, s keySeconds) {
 		most.Write, most.Read = max(most.Write, load.Write), max(most.Read, load.Read)
 	}
 	t := e.tables[s.target]
-	p.facts(say.CalmLoad(most.Write, most.Read, t.IsSampled()))
-	if all := t.Seconds; all >= int64(len(s.seconds)) {
+	if t.Resolution <= 1 {
+		p.facts(say.CalmLoad(most.Write, most.Read, t.IsSampled()))
+	}
+	if all := t.Seconds / max(t.Resolution, 1); all >= int64(len(s.seconds)) {
 		s.write.Pass(all - int64(len(s.seconds)))
 		s.read.Pass(all - int64(len(s.seconds)))
-		p.facts(say.CalmMean(s.write.Mean(0), s.read.Mean(0), all))
+		p.facts(say.CalmMean(s.write.Mean(0), s.read.Mean(0), t.Seconds))
 	}
 	p.fact("seen", "in %s, from %s to %s", wording.Seconds(len(s.seconds)), clock(s.seconds[0].At), clock(s.seconds[len(s.seconds)-1].At))
 }
@@ -374,12 +377,14 @@ func (e *explanation) chart(p *page, f *detect.Finding) {
 		if s.target != f.Target || sample.Text(s.key.Text) != f.Key {
 			continue
 		}
-		from, to := s.seconds[0].At, s.seconds[len(s.seconds)-1].At+1
+		span := max(e.tables[s.target].Resolution, 1)
+		from, to := s.seconds[0].At, s.seconds[len(s.seconds)-1].At+span
 		each := (to - from + chartWidth - 1) / chartWidth
 		loads := make([]float64, (to-from+each-1)/each)
 		for _, at := range s.seconds {
-			i := (at.At - from) / each
-			loads[i] = max(loads[i], hotUnits(f, at.Low))
+			for i := (at.At - from) / each; i <= (at.At+span-1-from)/each; i++ {
+				loads[i] = max(loads[i], hotUnits(f, at.Low))
+			}
 		}
 		highest := slices.Max(loads)
 		if highest == 0 {

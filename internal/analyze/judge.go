@@ -32,7 +32,7 @@ func (s *sketches) judge(o board.Options, views *fold.Views) (*judgement, error)
 	}
 	j := &judge{watch: verdict.NewWatch(o, views), newest: map[string]detect.Finding{}, doubts: map[side]detect.Doubt{}}
 	next, last := map[fold.Instant]*fold.OpenWindow{}, int64(0)
-	for w := range s.windows.All() {
+	for w := range s.all() {
 		if w.Second > last && j.watch.Windows.Keys > judgedKeys {
 			j.observe(last)
 		}

@@ -66,7 +66,7 @@ func newSamples(o Options) *samples {
 	if o.Source != nil {
 		f.decoder = format.NewDecoder(o.Source.Form(), o.Tables)
 	} else {
-		f.files = format.NewFileDecoder(o.Tables, o.Mapping)
+		f.files, f.grids = format.NewFileDecoder(o.Tables, o.Mapping), map[detect.Target]*grid{}
 		f.decoder, f.tally.Fields = f.files, f.files
 	}
 	if sharded {

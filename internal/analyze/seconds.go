@@ -21,6 +21,8 @@ type sketches struct {
 	shard   *sketch.Shard
 	views   *fold.Views
 	windows *packedWindows
+	// grids are the times of each table and index; nil if a source states them itself.
+	grids map[detect.Target]*grid
 }
 
 // trims returns the trims of seconds over the bound of memory: to keys above a hundredth
@@ -66,7 +68,14 @@ func (s *sketches) seal() {
 	d := sketch.NewDelta(config())
 	s.shard.Seal(d)
 	for i := range d.Windows {
-		s.windows.Add(&d.Windows[i])
+		w := &d.Windows[i]
+		if s.grids != nil {
+			if s.grids[w.Target] == nil {
+				s.grids[w.Target] = &grid{}
+			}
+			s.grids[w.Target].add(w)
+		}
+		s.windows.Add(w)
 	}
 	for _, r := range d.Cardinality {
 		s.views.Count(r)
@@ -109,7 +118,7 @@ func (s *sketches) find(key sample.Text) []keySeconds {
 		keyType string
 	}
 	byID := map[id]*keySeconds{}
-	for w := range s.windows.All() {
+	for w := range s.all() {
 		for i := range w.Keys {
 			k := &w.Keys[i]
 			if sample.Text(k.Key.Text) != key {

@@ -52,7 +52,7 @@ func (r *Result) report() *report.Report {
 // notes returns the remarks of a report on files beside the number of samples.
 func (r *Result) notes() []string {
 	all := []string{}
-	for _, s := range slices.Concat([]string{say.Doubts(r.Doubts), say.IntakeShare(&r.Samples), say.RepeatedIDs(&r.Samples), say.UnsizedSamples(&r.Samples), say.ComputedUnits(&r.Samples)}, say.OtherKeys(r.Tables, r.Findings), say.Faults(&r.Samples), r.Notes) {
+	for _, s := range slices.Concat([]string{say.Doubts(r.Doubts), say.Sums(r.Tables), say.IntakeShare(&r.Samples), say.UnreadRefusals(&r.Samples), say.RepeatedIDs(&r.Samples), say.UnsizedSamples(&r.Samples), say.ComputedUnits(&r.Samples)}, say.OtherKeys(r.Tables, r.Findings), say.Faults(&r.Samples), r.Notes) {
 		if s != "" {
 			all = append(all, strings.TrimSuffix(s, ".")+".")
 		}
@@ -105,10 +105,10 @@ func (r *Result) verdict() string {
 	case !s.Judged:
 		return say.IntakeFailure(s) + "\n"
 	case len(r.Findings) == 0:
-		return wrap(say.NoHotKeys(s, doubts, len(r.Gaps) > 0)) + "\n"
+		return wrap(say.NoHotKeys(s, r.Tables, doubts, len(r.Gaps) > 0)) + "\n"
 	default:
 		sentences := ""
-		for _, sentence := range []string{doubts, say.IntakeShare(s), say.RepeatedIDs(s), say.IntakeBound(s)} {
+		for _, sentence := range []string{doubts, say.Sums(r.Tables), say.IntakeShare(s), say.UnreadRefusals(s), say.RepeatedIDs(s), say.IntakeBound(s)} {
 			if sentence != "" {
 				sentences += wrap(sentence) + "\n\n"
 			}

@@ -43,6 +43,9 @@ type Reading struct {
 	// number.
 	Unread      []string `json:"unread"`
 	UnreadFiles int      `json:"unread_files"`
+	// Refusing counts the bad lines that name an error of refused requests. The samples then do not
+	// show which requests were refused.
+	Refusing int64 `json:"refusing"`
 	// Unrated counts the samples that could state a sampling rate below 1, and state neither
 	// that nor the calls that they come from.
 	Unrated int64 `json:"-"`
@@ -135,6 +138,7 @@ type Tally struct {
 	Fields Fields
 
 	good, unsized, unrated, sized int64
+	refusing                      int64
 	bad                           map[sample.RejectReason]int64
 	faults                        map[sample.RejectReason]faults
 	unread                        []string
@@ -201,6 +205,9 @@ func (t *Tally) Bad(reason sample.RejectReason, excerpt []byte) {
 	if t.bad == nil {
 		t.bad, t.faults = map[sample.RejectReason]int64{}, map[sample.RejectReason]faults{}
 	}
+	if !noLoad[reason] && refusals.Match(excerpt[:min(len(excerpt), maxLine)]) {
+		t.refusing++
+	}
 	t.bad[reason]++
 	if mappable[reason] && !t.Hidden {
 		t.keep(reason, excerpt)
@@ -228,6 +235,9 @@ func (t *Tally) Bad(reason sample.RejectReason, excerpt []byte) {
 	f.add(fault)
 	t.faults[reason] = f
 }
+
+// refusals are the names of DynamoDB's errors, and of its throttle reasons, for refused requests.
+var refusals = regexp.MustCompile(`ThroughputExceeded|ThrottlingException|RequestLimitExceeded`)
 
 // record returns the number of the object that an excerpt begins in its list, where its line has
 // others; 0 where it has not.
@@ -322,7 +332,7 @@ func shorten(line []byte, limit int) string {
 func (t *Tally) Reading() Reading {
 	t.End()
 	r := Reading{
-		Good: t.good, Bad: t.bad, Unsized: t.unsized, Unrated: t.unrated, Sized: t.sized, Noun: t.noun, Faults: []Fault{},
+		Good: t.good, Bad: t.bad, Unsized: t.unsized, Unrated: t.unrated, Sized: t.sized, Refusing: t.refusing, Noun: t.noun, Faults: []Fault{},
 		Unread: append([]string{}, t.unread...), UnreadFiles: t.unreadFiles,
 	}
 	if r.Bad == nil {

@@ -1,6 +1,9 @@
 package say
 
-import "github.com/keyheat/keyheat/internal/intake"
+import (
+	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/intake"
+)
 
 // EmptyParts are the sentences of pages, reports and the terminal where a part of them has
 // no rows.
@@ -36,16 +39,16 @@ const (
 	LeastSeconds = "≥ of seconds over: so many are proven, and others may have been over, too."
 )
 
-// NoHotKeys is the verdict on samples without a finding, with the doubts about it. gaps
+// NoHotKeys is the verdict on samples of tables without a finding, with the doubts about it. gaps
 // means that some records could not be read.
-func NoHotKeys(r *intake.Reading, doubts string, gaps bool) string {
+func NoHotKeys(r *intake.Reading, tables []detect.Table, doubts string, gaps bool) string {
 	text := "No hot keys."
 	switch {
 	case doubts != "":
 		text = doubts + " No hot key is proven."
 	case r.Unrepeated != "":
 		text = UnrepeatedKey(r)
-	case r.Means:
+	case r.Means, Sums(tables) != "":
 		text = "No key is proven to be hot, and none to be healthy: single seconds are not seen."
 	case r.Partial(), gaps:
 		text = "No hot keys in what could be read."
@@ -54,7 +57,7 @@ func NoHotKeys(r *intake.Reading, doubts string, gaps bool) string {
 	case r.AtLeast():
 		text = "No hot keys, if each request cost the least that it can."
 	}
-	for _, sentence := range []string{IntakeShare(r), RepeatedIDs(r)} {
+	for _, sentence := range []string{Sums(tables), IntakeShare(r), UnreadRefusals(r), RepeatedIDs(r)} {
 		if sentence != "" {
 			text += " " + sentence
 		}

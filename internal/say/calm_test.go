@@ -18,8 +18,8 @@ func TestCalm(t *testing.T) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%+v\n%s\n%s\n%s\n", say.Empty, say.SilencedEffect, say.LeastPeak, say.LeastSeconds)
 	whole, part, least := &intake.Reading{Good: 1000, Judged: true, Share: new(1.0)}, &intake.Reading{Good: 900, Bad: map[sample.RejectReason]int64{"no_key": 100}, Judged: true, Share: new(0.9)}, &intake.Reading{Good: 1000, Unsized: 500, Judged: true, Share: new(1.0)}
-	fmt.Fprintf(&text, "%s\n%s\n%s\n", say.NoHotKeys(whole, "", false), say.NoHotKeys(whole, "", true), say.NoHotKeys(whole, "A doubt.", false))
-	fmt.Fprintf(&text, "%s\n%s\n%s\n", say.NoHotKeys(part, "", false), say.NoHotKeys(part, "A doubt.", false), say.NoHotKeys(least, "", false))
+	fmt.Fprintf(&text, "%s\n%s\n%s\n", say.NoHotKeys(whole, nil, "", false), say.NoHotKeys(whole, nil, "", true), say.NoHotKeys(whole, nil, "A doubt.", false))
+	fmt.Fprintf(&text, "%s\n%s\n%s\n", say.NoHotKeys(part, nil, "", false), say.NoHotKeys(part, nil, "A doubt.", false), say.NoHotKeys(least, nil, "", false))
 	for _, s := range []partition.State{partition.One, partition.Inferred, partition.Learning} {
 		fmt.Fprintf(&text, "%s: %s %s\n", s, say.UnknownLoad(s, false), say.UnknownLoad(s, true))
 	}

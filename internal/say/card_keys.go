@@ -48,6 +48,26 @@ func failingWrites(f *detect.Finding, a *casebook.Answer) string {
 	return fmt.Sprintf("above %s, table writes %s", limit(f), fail)
 }
 
+var _ = add(casebook.MaskedKey, card{
+	name: "mask in place of keys",
+	symptom: func(f *detect.Finding, a *casebook.Answer) string {
+		if !a.Harm.None() {
+			return requests(f) + " throttled behind a mask"
+		}
+		return requestsTo(f) + " a mask " + aboutLimit(f)
+	},
+	why: func(f *detect.Finding, _ *casebook.Answer) string {
+		return capital(amount(f)) + placeOn(f, "a mask; many keys may be behind it, perhaps none hot.")
+	},
+	now: func(f *detect.Finding, a *casebook.Answer) string {
+		find := "find the key in CloudWatch Contributor Insights"
+		if a.Harm.None() {
+			return ifThrottled(f) + ", " + find + "."
+		}
+		return capital(find) + "."
+	},
+})
+
 var _ = add(casebook.EventualReads, card{
 	name:    "eventually consistent reads",
 	symptom: keySymptom(func(*detect.Finding) string { return "may be refused" }),
@@ -56,7 +76,7 @@ var _ = add(casebook.EventualReads, card{
 		if f.Peak.RCU.High > detect.Units(detect.EventualRead) {
 			measured = "near"
 		}
-		return fmt.Sprintf("%s%s, eventually consistent: above the documented %s, %s the %s that AWS measured.", capital(amount(f)), placeOn(f, "one key"), limit(f), measured, wording.Amount(detect.EventualRead))
+		return fmt.Sprintf("%s%s, none marked as strong: above the documented %s, %s the %s of eventual reads that AWS measured.", capital(amount(f)), placeOn(f, "one key"), limit(f), measured, wording.Amount(detect.EventualRead))
 	},
 	heals: func(_ *detect.Finding, a *casebook.Answer) string {
 		if a.Harm.None() {

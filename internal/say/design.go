@@ -26,6 +26,8 @@ func Design(v *detect.View) string {
 		return "Not judged: too much of the load lacks a part of this key."
 	case detect.RuleNoKeys:
 		return "No request names a partition key."
+	case detect.RuleMasked:
+		return fmt.Sprintf("Not judged: %s, with %s, is a mask, and many keys may be behind it.", quote(d.Key), share)
 	case detect.RuleOneKey:
 		return fmt.Sprintf("Every request seen has the same key: one partition serves %s WCU/s and %s RCU/s.", wording.Amount(detect.PartitionWrite), wording.Amount(detect.PartitionRead))
 	case detect.RuleTimeKey:

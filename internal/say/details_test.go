@@ -113,7 +113,7 @@ func facts() []story {
 func designs() string {
 	var text strings.Builder
 	for _, rule := range []detect.DesignRule{
-		detect.RuleLittleTraffic, detect.RuleNoKeys, detect.RuleIncomplete, detect.RuleOneKey, detect.RuleTimeKey, detect.RuleShards, detect.RuleUnevenShards, detect.RuleFewValues, detect.RuleFewKeys, detect.RuleUnknown,
+		detect.RuleLittleTraffic, detect.RuleNoKeys, detect.RuleIncomplete, detect.RuleMasked, detect.RuleOneKey, detect.RuleTimeKey, detect.RuleShards, detect.RuleUnevenShards, detect.RuleFewValues, detect.RuleFewKeys, detect.RuleUnknown,
 		detect.RuleDominantKey, detect.RuleFullSecond, detect.RuleBurst, detect.RuleOrdered, detect.RuleLongKey, detect.RuleNoDelimiter, detect.RuleManyKeys, detect.RuleLargest, detect.RuleEven,
 	} {
 		v := detect.View{DistinctKeys: detect.Figure{Value: 40, Low: 40, High: 40}, WriteShare: 1, Template: detect.Template{Pattern: "user#<id>"}}

@@ -231,10 +231,12 @@ const notClose = 0.5
 
 // NoFinding explains why a key has no finding. Highest is its highest second as a share of a
 // partition's limit: with few samples a key may look hot without being so.
-func NoFinding(key string, highest float64, p detect.Policy) string {
+func NoFinding(key string, highest float64, t *detect.Table, p detect.Policy) string {
 	switch {
 	case p.Excludes(key):
 		return "No finding: the policy excludes the key."
+	case t.Resolution > 1:
+		return "No finding: on average the load is not close to a partition's limit, and no single second can be judged."
 	case highest > p.Warning:
 		return "No finding: the load may be close to a partition's limit, but nothing proves it."
 	case highest > notClose:
@@ -296,6 +298,8 @@ func ChartNote(f *detect.Finding, each int) string {
 		text = "each second; ┄ limit"
 	}
 	switch {
+	case f.Quality.Source == detect.SourceMinutes:
+		return "mean of each " + wording.Seconds(f.Quality.Resolution) + "; ┄ limit"
 	case f.Replication != nil && f.Replication.WCU > 0:
 		text += "; this Region's writes only"
 	case f.Quality.InBatches():

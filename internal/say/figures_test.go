@@ -89,9 +89,10 @@ func TestFigures(t *testing.T) {
 	write(say.Proof(sampled.finding(), detect.Table{Provable: detect.Unseen{WCU: 1710, RCU: 4200}, Unseen: detect.Unseen{WCU: 12, RCU: 4}}))
 	text.WriteString("=== no finding\n" + say.NotInSamples("merchant#4711") + "\n")
 	for _, highest := range []float64{0.3, 0.8, 1.8} {
-		text.WriteString(say.NoFinding("k", highest, detect.DefaultPolicy()) + "\n")
+		text.WriteString(say.NoFinding("k", highest, &detect.Table{}, detect.DefaultPolicy()) + "\n")
 	}
-	text.WriteString(say.NoFinding("k#1", 1.8, detect.Policy{Warning: 0.8, Exclude: []string{"k#*"}}) + "\n")
+	text.WriteString(say.NoFinding("k", 0.5, &detect.Table{Resolution: 60}, detect.DefaultPolicy()) + "\n")
+	text.WriteString(say.NoFinding("k#1", 1.8, &detect.Table{}, detect.Policy{Warning: 0.8, Exclude: []string{"k#*"}}) + "\n")
 	for _, code := range []detect.Case{casebook.SharedPartition, casebook.ShortOfCapacity, casebook.TooFewShards, casebook.LargeCollection} {
 		fmt.Fprintf(&text, "%s: %s\n", code, say.Concern(caseFinding(t, code)))
 	}

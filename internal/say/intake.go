@@ -98,6 +98,18 @@ func RepeatedFiles(paths []string) string {
 // LastWrites limits the loads of an incremental export to S3.
 const LastWrites = "An incremental export has only the last write of each item in its period: all loads are lower bounds."
 
+// UnreadRefusals says that lines which could not be counted name refused requests; empty if none
+// does.
+func UnreadRefusals(r *intake.Reading) string {
+	switch r.Refusing {
+	case 0:
+		return ""
+	case 1:
+		return "A line that could not be counted names an error of refused requests: which key it hit is unknown."
+	}
+	return wording.Count(r.Refusing) + " lines that could not be counted name an error of refused requests: which keys they hit is unknown."
+}
+
 // IntakeCount returns how many samples were counted, and how many were bad, by reason.
 func IntakeCount(r *intake.Reading) string {
 	text := wording.Count(r.Good) + " samples counted"

@@ -368,4 +368,5 @@ var unknown = map[detect.Ground]string{
 	detect.GroundNoReason:    "the samples do not say why requests are refused",
 	detect.GroundNotDecided:  "the sort keys seen do not decide it",
 	detect.GroundCutShort:    "the samples show less than two minutes of heat",
+	casebook.GroundMasked:    "the mask hides which keys these are",
 }

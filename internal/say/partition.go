@@ -60,9 +60,6 @@ func PartitionName(state partition.State, r *detect.PartitionRange) string {
 	return edge(r.From, r.Low) + "–" + edge(r.High, r.To)
 }
 
-// oneHotKey is the share of a partition's load from which one key is why it is full.
-const oneHotKey = 0.8
-
 // FullestPartition says how full the fullest of a table's partitions is. It is empty if
 // nothing is known of their loads.
 func FullestPartition(state partition.State, all []detect.PartitionLoad) string {
@@ -83,8 +80,12 @@ func FullestPartition(state partition.State, all []detect.PartitionLoad) string 
 	switch keys := BusyKeys(c.Busiest); {
 	case full == 0:
 		return fmt.Sprintf("The fullest of %s partitions, %s, carries at least %s of its limit.", wording.Count(int64(len(all))), name, wording.Part(c.Utilization()))
-	case len(c.Busiest) > 0 && c.Busiest[0].Share >= oneHotKey:
-		return fmt.Sprintf("%d of %s partitions %s full: %s. One key fills it: %s.", full, wording.Count(int64(len(all))), isOrAre(full), name, quote(c.Busiest[0].Key))
+	case c.HottestShare() >= detect.DefaultWarning: // it has a finding of its own
+		fills := "fills"
+		if c.HottestShare() < 1 {
+			fills = "nearly fills"
+		}
+		return fmt.Sprintf("%d of %s partitions %s full: %s. One key %s it: %s.", full, wording.Count(int64(len(all))), isOrAre(full), name, fills, quote(c.Busiest[0].Key))
 	default:
 		text := fmt.Sprintf("%d of %s partitions %s full without a single hot key: %s.", full, wording.Count(int64(len(all))), isOrAre(full), name)
 		if keys != "" {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/say/wording"
@@ -19,7 +20,11 @@ func Limits(q *detect.Quality) string {
 	case detect.SourceMixed:
 		all = append(all, "Partly from a stream, without reads and refused requests; a write in both counts twice.")
 	case detect.SourceMinutes:
-		all = append(all, "From sums over minutes: a single second may be far higher.")
+		of := "minutes"
+		if q.Resolution != 60 {
+			of = wording.Span(time.Duration(q.Resolution) * time.Second)
+		}
+		all = append(all, "From sums over "+of+": a single second may be far higher.")
 	}
 	if q.InBatches() {
 		all = append(all, "Many requests share one time: a batch or a burst. The load is the mean between batches, and alerts nobody.")

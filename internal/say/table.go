@@ -43,6 +43,30 @@ func TableLoad(t *detect.Table) (all []Line) {
 	return all
 }
 
+// Sums says of which tables and indexes the rows are sums, with the highest mean of a key; empty if
+// all rows are requests.
+func Sums(tables []detect.Table) string {
+	var all []string
+	for i := range tables {
+		t := &tables[i]
+		if t.Resolution <= 1 {
+			continue
+		}
+		span := wording.Span(time.Duration(t.Resolution) * time.Second)
+		text := fmt.Sprintf("Rows of %s look like sums over %s: their times are so far apart. No single second can be judged", wording.Printable(t.Name()), span)
+		if t.View != nil && len(t.View.Top) > 0 {
+			top, seconds := t.View.Top[0], float64(t.Seconds)/float64(t.Resolution)
+			load := wording.Significant(top.WCU/seconds) + " WCU/s"
+			if top.RCU > top.WCU {
+				load = wording.Significant(top.RCU/seconds) + " RCU/s"
+			}
+			text += fmt.Sprintf("; the busiest key, %s, has %s on average", quote(top.Key), load)
+		}
+		all = append(all, text+".")
+	}
+	return strings.Join(all, " ")
+}
+
 // mostOfTheTime is the share of a table's time, from its first second to its last, that a
 // view must cover to stand for all of it.
 const mostOfTheTime = 0.9

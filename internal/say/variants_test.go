@@ -319,7 +319,7 @@ var variants = []variant{
 	{"it needs so much less", casebook.AccountQuota, func(f *detect.Finding) { f.Peak.WCU, f.Consumed.WCU = detect.ExactFigure(50_000), 40_000 }, map[string]string{
 		say.LineNow: "Request a higher quota from AWS; meanwhile cut the writes by 20%. No table setting helps.",
 	}},
-	{"reads come near what AWS measured", casebook.EventualReads, func(f *detect.Finding) { f.Peak.RCU.High = 4600 }, map[string]string{say.LineWhy: "Up to about 3,600 RCU/s on one key, eventually consistent: above the documented 3,000, near the 4,500 that AWS measured."}},
+	{"reads come near what AWS measured", casebook.EventualReads, func(f *detect.Finding) { f.Peak.RCU.High = 4600 }, map[string]string{say.LineWhy: "Up to about 3,600 RCU/s on one key, none marked as strong: above the documented 3,000, near the 4,500 of eventual reads that AWS measured."}},
 	{"no split can come", casebook.NearLimit, func(f *detect.Finding) { f.Ground = detect.GroundSortKey }, map[string]string{say.LineHeals: "Nothing to heal yet; new items always land at one end."}},
 	{"refusals would be seen", casebook.AtLimit, func(f *detect.Finding) { f.Quality = detect.NewQuality(detect.SourceRequests) }, map[string]string{say.LineHarm: "No refusals seen yet; at the limit since 16:55:49 UTC, for 31 s."}},
 	{"the table's own maximum refuses a Scan", casebook.Scan, func(f *detect.Finding) {

@@ -46,6 +46,8 @@ type Episode struct {
 	means     *sampling.Means // of a sampled key
 	sampled   bool
 	peak      sampling.Peak // of a sampled key
+	// whole are the peaks of writes and of reads of a sampled table or index; nil for others.
+	whole *[2]noisyPeak
 	// draws is how all requests were sampled. believed reports a second above the
 	// policy's share only if requests were drawn independently, which the samples do not
 	// state.
@@ -106,6 +108,12 @@ type Rules struct {
 // Largest is the most that one sampled request of a table stands for, in units.
 type Largest struct{ Read, Write float64 }
 
+// noisyPeak is the highest load of sampled seconds, with the last of them.
+type noisyPeak struct {
+	means sampling.Means
+	peak  sampling.Peak
+}
+
 // clone returns a copy that shares nothing with e.
 func (e *Episode) clone() Episode {
 	c := *e
@@ -114,20 +122,23 @@ func (e *Episode) clone() Episode {
 		kept := *e.means
 		c.means = &kept
 	}
+	if e.whole != nil {
+		c.whole = new(*e.whole)
+	}
 	return c
 }
 
 // observe records the next second.
 func (e *Episode) observe(p *point, r Rules) {
 	s := e.view(p)
-	if p.pressure == nil && e.healing.observe(s.servedSecond(r.Watched), r.Watched, r.Time) {
+	if p.pressure == nil && r.Span == 0 && e.healing.observe(s.servedSecond(r.Watched), r.Watched, r.Time) {
 		*e = Episode{through: p.second - 1, means: e.means, flushes: e.flushes, healing: e.healing}
 	}
 	if p.second <= e.through { // it came after the seconds behind it were folded
 		e.raisePeaks(s.likely, r.Largest)
 		return
 	}
-	since := e.advance(p.second)
+	since := e.advance(p.second, r.Span)
 	if p.pressure != nil {
 		e.observePressure(p, r)
 		return
@@ -149,7 +160,7 @@ func (e *Episode) observe(p *point, r Rules) {
 		if !hot && !sustained && !plateau && !combined && !unproven && !flush && !refused {
 			return
 		}
-		*e = Episode{through: p.second, means: e.means, flushes: e.flushes, healing: e.healing, bursts: e.bursts}
+		*e = Episode{through: e.through, means: e.means, flushes: e.flushes, healing: e.healing, bursts: e.bursts}
 	}
 	switch {
 	case hot || sustained || refused:
@@ -159,6 +170,10 @@ func (e *Episode) observe(p *point, r Rules) {
 	}
 	e.count(s, r, 1+e.gather(s, since, r))
 	units, requests := p.refusedParts(r.Watched)
+	if r.Span > 0 {
+		e.addSpan(s, r, hot || refused, units, requests)
+		return
+	}
 	lasts := e.harm.Observe(p.second, units.Of+requests.Of > 0, units, requests)
 	if unproven {
 		e.believed = true
@@ -194,13 +209,13 @@ func (e *Episode) observe(p *point, r Rules) {
 	}
 }
 
-// advance goes on to a second, and returns how many seconds it is after the last one; 0 for
-// the first.
-func (e *Episode) advance(second int64) (since int64) {
+// advance goes on to a second, or to a span of seconds, and returns how many seconds it is after
+// the last one; 0 for the first.
+func (e *Episode) advance(second, span int64) (since int64) {
 	if e.through > 0 {
 		since = second - e.through
 	}
-	e.through = second
+	e.through = second + max(span, 1) - 1
 	if since > 1 {
 		e.plateaus = [detect.SaturatedOf]int64{} // nothing shows that the load stayed there
 	}

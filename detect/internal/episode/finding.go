@@ -11,15 +11,18 @@ import (
 // Peak returns the highest second on the subject's side, reads or writes.
 func (e *Episode) Peak(k detect.Subject) sampling.Interval { return detect.Side(k, e.write, e.read) }
 
-// sustainedPeak returns the peak that a shard count has to serve. For a fully seen key it
-// is the highest second. For a sampled key it is the peak without sampling noise, and its
-// least likely value.
+// sustainedPeak returns the peak that a shard count, or a table's capacity, has to serve. For a
+// fully seen load it is the highest second. For a sampled one it is the peak without sampling
+// noise, and its least likely value.
 func (e *Episode) sustainedPeak(k detect.Subject) sampling.PeakLoad {
-	most := e.Peak(k)
-	if !e.sampled || e.means == nil {
+	most, noisy := e.Peak(k), &e.peak
+	switch {
+	case e.sampled && e.whole != nil:
+		noisy = &e.whole[detect.Side(k, 0, 1)].peak
+	case !e.sampled || e.means == nil:
 		return sampling.PeakLoad{Value: most.Value, Low: most.Low, Sure: most.Low}
 	}
-	peak := e.peak.Load(e.seconds, e.draws.RateLow)
+	peak := noisy.Load(e.seconds, e.draws.RateLow)
 	mean := detect.Milli(e.total(k).Mean(0).Value) // chance raises the mean no more than it lowers it
 	value := min(max(peak.Value, mean), most.Value)
 	if e.believed {
@@ -44,9 +47,20 @@ func (e *Episode) total(k detect.Subject) *sampling.Total {
 	return detect.Side(k, &e.writeTotal, &e.readTotal)
 }
 
-// PeakLoad returns the highest seconds of reads and of writes.
+// PeakLoad returns the highest seconds of reads and of writes, without sampling noise.
 func (e *Episode) PeakLoad() sketch.Load {
-	return sketch.Load{Read: e.read.Value, Write: e.write.Value}
+	return sketch.Load{Read: e.sustainedPeak(detect.KeyReads).Value, Write: e.sustainedPeak(detect.KeyWrites).Value}
+}
+
+// WholeFinding returns a finding with the figures of a table or index as a whole.
+func (e *Episode) WholeFinding(s Followed, r Rules) detect.Finding {
+	f := e.Finding(s, r)
+	for _, side := range []detect.Subject{detect.KeyWrites, detect.KeyReads} {
+		peak, figure, consumed := e.sustainedPeak(side), detect.Side(side, &f.Peak.WCU, &f.Peak.RCU), detect.Side(side, &f.Consumed.WCU, &f.Consumed.RCU)
+		*consumed *= detect.Ratio(detect.Units(peak.Value), figure.Value)
+		figure.Value, figure.Low = detect.Units(peak.Value), min(figure.Low, max(detect.Units(peak.Sure), detect.Side(side, f.Mean.WCU, f.Mean.RCU).Low))
+	}
+	return f
 }
 
 // KeyFinding returns a finding with the figures of a hot key. The caller adds evidence,
@@ -91,7 +105,10 @@ func (e *Episode) Finding(s Followed, r Rules) detect.Finding {
 	f.FirstSeen, f.LastSeen = detect.TimeOf(e.first), detect.TimeOf(e.last)
 	f.Seconds, f.Through = e.writeTotal.Seconds(), detect.TimeOf(e.through)
 	f.Throttling = e.refusals.Throttling()
-	f.Quality = qualityOf(e)
+	if f.Quality = qualityOf(e); r.Span > 0 {
+		f.Quality.Source, f.Quality.Resolution, f.Seconds = detect.SourceMinutes, int(r.Span), f.Seconds*r.Span
+		f.Peak.WCU.High, f.Peak.RCU.High = float64(r.Span)*f.Peak.WCU.High, float64(r.Span)*f.Peak.RCU.High // all may have come in one second
+	}
 	if f.Severity == detect.Info && f.State == detect.Firing {
 		f.State = detect.Pending // the policy caps it: no alert
 	}

@@ -126,11 +126,30 @@ func (p *point) consumedLoad() sketch.Load {
 // tablePoint returns a second of a table or index as a whole; l is its likely load.
 func tablePoint(w *sketch.Window, l sketch.Load, s *throttling.Pressure) point {
 	rest := detect.Ratio(float64(detect.Weight(l)), float64(detect.Weight(w.Total.Load)))
-	read, write := sampling.Amounts{Value: l.Read, Low: l.Read, Proven: l.Read}, sampling.Amounts{Value: l.Write, Low: l.Write, Proven: l.Write}
-	return point{
-		second: w.Second, pressure: s, throttled: detect.PartOf(w.Total.Throttled, rest), requests: w.Total.Requests, table: l,
-		read: read, write: write, independent: [2]sampling.Amounts{read, write},
+	p := point{second: w.Second, pressure: s, throttled: detect.PartOf(w.Total.Throttled, rest), requests: w.Total.Requests, table: l}
+	readSpread, writeSpread := p.observeDraws(w)
+	readSpread.Variance, writeSpread.Variance = rest*rest*readSpread.Variance, rest*rest*writeSpread.Variance
+	p.read, p.write = sampling.NewAmounts(l.Read, 0, readSpread), sampling.NewAmounts(l.Write, 0, writeSpread)
+	p.independent = [2]sampling.Amounts{p.read, p.write}
+	return p
+}
+
+// observeDraws records how the requests of all keys were sampled, and returns the uncertainty of
+// their sums. Load that no key counts is as uncertain as the largest calls would make it.
+func (p *point) observeDraws(w *sketch.Window) (read, write sketch.Spread) {
+	if w.Total.ReadLargest == 0 && w.Total.WriteLargest == 0 {
+		return read, write
 	}
+	unlisted := w.Total.Load
+	for i := range w.Keys {
+		k := &w.Keys[i]
+		read, write, unlisted = read.Plus(k.ReadSpread), write.Plus(k.WriteSpread), detect.Sub(unlisted, k.Low)
+		if p.draws = p.draws.Plus(k.Draws); i == 0 {
+			p.draws = k.Draws
+		}
+	}
+	return read.Plus(sketch.Spread{Variance: detect.Units(unlisted.Read) * w.Total.ReadLargest, Largest: w.Total.ReadLargest}),
+		write.Plus(sketch.Spread{Variance: detect.Units(unlisted.Write) * w.Total.WriteLargest, Largest: w.Total.WriteLargest})
 }
 
 // load returns the requested load.

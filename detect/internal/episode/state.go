@@ -4,7 +4,9 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/harm"
 	"github.com/keyheat/keyheat/detect/internal/throttling"
+	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
 )
 
 // addPlateau records a second just at the limit; enough of them close together are a
@@ -63,6 +65,24 @@ func (e *Episode) addHarm(p *point, r Rules) {
 		limit = detect.ShareOf(limit, detect.NearLimit)
 	}
 	e.isHarmed = e.isHarmed || load > limit
+}
+
+// addSpan records a span of seconds whose mean is above the policy's share, or with refused
+// requests: some of its seconds have as much, at least.
+func (e *Episode) addSpan(s view, r Rules, hot bool, units, requests sampling.Part) {
+	if !hot {
+		return
+	}
+	e.possible += int(r.Span) - 1
+	if units.Of+requests.Of > 0 {
+		e.refused[0] = s.second
+	}
+	if s.certain.amounts(r.Watched).Proven > detect.Limit(r.Watched) || harm.IsHarmful(units) || harm.IsHarmful(requests) {
+		e.isHarmed, e.lasting = true, detect.Critical
+	} else if e.lasting == "" {
+		e.lasting = detect.Warning
+	}
+	e.fire(s.second, e.through)
 }
 
 // isRefused reports whether a second counts because the key's partition refused requests in it:
@@ -159,7 +179,7 @@ func (e *Episode) observePressure(p *point, r Rules) {
 	hit = hit && (throttled || e.burst < detect.BurstSeconds || r.Watched == detect.SubjectPartition)
 	e.settle(p.second-1, r.Time)
 	if e.state == detect.Resolved && hit {
-		*e = Episode{through: p.second, hotKey: e.hotKey, burst: e.burst}
+		*e = Episode{through: e.through, hotKey: e.hotKey, burst: e.burst}
 	}
 	e.sampled = e.sampled || p.pressure.Sampled
 	this := harm.AskedIn(pressure, r.Watched)
@@ -176,13 +196,12 @@ func (e *Episode) observePressure(p *point, r Rules) {
 	}
 	e.asked, e.calm = e.asked.Plus(this), harm.Asked{}
 	e.watched = r.Watched
-	if detect.Weight(p.table) > detect.Weight(e.PeakLoad()) {
+	if detect.Weight(p.table) > detect.Weight(sketch.Load{Read: e.read.Value, Write: e.write.Value}) {
 		e.At, e.consumed = p.second, p.consumedLoad()
 	}
 	e.raisePeaks(p, Largest{})
 	e.seconds++
-	e.readTotal.Add(p.read, p.sampledSecond(detect.KeyReads))
-	e.writeTotal.Add(p.write, p.sampledSecond(detect.KeyWrites))
+	e.countWhole(p)
 	e.sumTable = e.sumTable.Plus(p.table)
 	e.Pressure = e.Pressure.Plus(pressure.ExcludeExplained(r.Watched))
 	if !throttled {
@@ -193,7 +212,10 @@ func (e *Episode) observePressure(p *point, r Rules) {
 		return
 	}
 	e.addOver(p.second)
-	e.addHot(p.second, refusedWithin(e.sampled))
+	if e.addHot(p.second, refusedWithin(e.sampled)); r.Span > 0 {
+		e.fire(p.second, e.through)
+		e.escalated = e.escalated || r.Span >= detect.OutageSeconds && this.Requests.Part(e.sampled).Lower(detect.DecideTail) >= detect.OutageShare
+	}
 	e.escalated = e.escalated || r.Watched == detect.SubjectPartition && (pressure.HoldsWritesBack() || e.lasts())
 }
 
@@ -205,6 +227,25 @@ func (e *Episode) useBurst(demand float64, throttled bool) {
 		e.burst = detect.BurstSeconds
 	} else {
 		e.burst = min(detect.BurstSeconds, max(0, e.burst+demand-1))
+	}
+}
+
+// countWhole adds a second of a table or index as a whole to the sums, and to the peaks if requests
+// were sampled.
+func (e *Episode) countWhole(p *point) {
+	read, write := p.sampledSecond(detect.KeyReads), p.sampledSecond(detect.KeyWrites)
+	e.readTotal.Add(p.read, read)
+	e.writeTotal.Add(p.write, write)
+	if !e.sampled {
+		return
+	}
+	if e.draws = e.draws.Plus(p.draws); e.whole == nil {
+		e.whole, e.draws = &[2]noisyPeak{}, p.draws
+	}
+	for i, seen := range []sampling.Second{write, read} {
+		n := &e.whole[i]
+		n.means.Add(p.second, seen)
+		n.peak.Raise(&n.means, p.second)
 	}
 }
 

@@ -20,6 +20,9 @@ type Conditions struct {
 	// Table is the load of the track's table or index as a whole.
 	Table tableLoad
 	Time  Timeline
+	// Span is the number of seconds that each window of the track is the mean of, 0 if windows
+	// are seconds.
+	Span int64
 }
 
 // tableLoad returns the load of a table or index in some seconds, both ends included. It
@@ -55,6 +58,8 @@ type Track struct {
 	grew bool
 	// changed is the newest second with requests that come from a stream.
 	changed int64
+	// span is the newest window's.
+	span int64 `checkpoint:"-"`
 	// largest and warning are the conditions under which cached was judged.
 	largest Largest `checkpoint:"-"`
 	warning float64 `checkpoint:"-"`
@@ -79,6 +84,7 @@ func (t *Track) Observe(w *sketch.Window, k *sketch.KeyLoad, batch sampling.Batc
 	if !k.Cut {
 		t.Followed.Key = k.Key
 	}
+	t.span = w.Span
 	p := keyPoint(w, k, batch)
 	p.marking = t.marking.observe(k)
 	t.put(p, oldest, l)
@@ -89,12 +95,16 @@ func (t *Track) Observe(w *sketch.Window, k *sketch.KeyLoad, batch sampling.Batc
 	}
 }
 
+// Span returns the number of seconds that each window of the track is the mean of, 0 for seconds.
+func (t *Track) Span() int64 { return t.span }
+
 // HasPlaces reports whether the track keeps the load by sort key.
 func (t *Track) HasPlaces() bool { return !t.places.Empty() }
 
 // ObserveTable records a second of a table or index as a whole, and its likely load.
 // A second that is new was not observed by another board before.
 func (t *Track) ObserveTable(w *sketch.Window, likely sketch.Load, p *throttling.Pressure, oldest int64, isNew bool) {
+	t.span = w.Span
 	t.put(tablePoint(w, likely, p), oldest, Largest{})
 	if isNew {
 		t.spread.Observe(w)

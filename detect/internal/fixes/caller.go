@@ -90,16 +90,16 @@ func (c *Case) onlyCaller() (who detect.Part, alone bool) {
 // boundedJob slows a job to the rate that leaves room for the rest of the key's load.
 func boundedJob(c *Case) (fix, bool) {
 	who, is := c.job()
-	most := detect.RoomTonight * detect.Units(detect.Limit(c.Subject))
-	if _, burst := laterWrites(c); !is || burst || c.isBehind() {
+	load := c.LoadNow()
+	if _, burst := laterWrites(c); !is || burst || c.isBehind() || load <= detect.RoomTonight*detect.Units(detect.Limit(c.Subject)) {
 		return fix{}, false
 	}
-	from := c.peak() * c.OwnShare() * (who.Low + who.High) / 2
-	to := detect.RateBelow(from - (c.peak() - most))
+	from := load * c.OwnShare() * (who.Low + who.High) / 2
+	to := detect.RateBelow(from - (load - c.RateTonight()))
 	if to <= 0 || to >= from {
 		return fix{}, false
 	}
-	left := c.peak() - from + to
+	left := load - from + to
 	return fix{
 		arguments: detect.Arguments{Caller: who.Text, Share: who.Low, From: from, Units: to},
 		place:     first, after: detect.NewAfter(c.Subject, left, left),

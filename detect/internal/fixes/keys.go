@@ -103,7 +103,7 @@ func copies(c *Case) (fix, bool) {
 func (c *Case) divideLoad() fix {
 	part := 1 / float64(c.Shards)
 	_, resends := c.Resends()
-	return fix{arguments: detect.Arguments{Count: c.Shards, AtLeast: c.IsCutOff() || resends}, after: c.newAfter(part, part)}
+	return fix{arguments: detect.Arguments{Count: c.Shards, AtLeast: c.IsCutOff() || resends || c.Quality.Source == detect.SourceMinutes}, after: c.newAfter(part, part)}
 }
 
 // divideItem leaves the load of the fullest key: a part of the item, or the key with its

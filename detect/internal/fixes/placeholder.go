@@ -3,14 +3,13 @@ package fixes
 import (
 	"slices"
 	"strings"
+
+	"github.com/keyheat/keyheat/detect/casebook"
 )
 
 // missingWords are what programs write in place of a value that is not there, in the case of
 // letters in which they write it: JavaScript, Java and SQL, Go, Python.
 var missingWords = []string{"undefined", "null", "NULL", "nil", "<nil>", "%!s(<nil>)", "(null)", "None", "NaN", "[object"}
-
-// maskWords are what stands in logs in place of a value that is to stay hidden, in lower case.
-var maskWords = []string{"redacted", "<redacted>", "[redacted]", "masked", "<masked>", "[masked]", "filtered", "[filtered]", "scrubbed", "hidden"}
 
 // missingValue is for a key of which a part has no value: a caller builds it wrongly, and no
 // design of keys helps.
@@ -20,9 +19,7 @@ func missingValue(c *Case) (fix, bool) {
 
 // maskedKey is for a mask, behind which many keys may be.
 func maskedKey(c *Case) (fix, bool) {
-	return fix{place: first}, hasPart(string(c.Key), func(part string) bool {
-		return slices.Contains(maskWords, strings.ToLower(part)) || len(part) > 2 && strings.Trim(part, "*") == ""
-	})
+	return fix{place: first}, casebook.IsMask(string(c.Key))
 }
 
 // isPlaceholder reports whether the key is no key: nobody divides it, or the items behind it.

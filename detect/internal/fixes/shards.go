@@ -15,7 +15,7 @@ import (
 // and their base.
 func (c *Case) shardNames(how detect.Suffix) *detect.ShardNames {
 	base, form := c.Key, shardkey.HashShardUnderscore()
-	if parsed, is := shardkey.Parse(string(c.Key)); is && len(parsed.Form.Before) > 1 && !parsed.Form.Prefix && parsed.Form.Digits == 0 && parsed.Tail == "" {
+	if parsed, is := shardkey.Parse(string(c.Key)); is && len(parsed.Form.Before) > 1 && !parsed.Form.Prefix && parsed.Form.Digits == 0 && !parsed.Form.Hex && parsed.Tail == "" {
 		base, form = sample.Text(parsed.Base), parsed.Form
 	}
 	if c.Policy.Suffix != nil {

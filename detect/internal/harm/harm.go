@@ -73,7 +73,7 @@ func (s *Share) Observe(second int64, refuses bool, units, requests sampling.Par
 		return false
 	}
 	s.refused++
-	if isHarmful(units) || isHarmful(requests) {
+	if IsHarmful(units) || IsHarmful(requests) {
 		copy(s.proven[1:], s.proven[:])
 		s.proven[0] = second
 		earliest := s.proven[len(s.proven)-1]
@@ -84,10 +84,11 @@ func (s *Share) Observe(second int64, refuses bool, units, requests sampling.Par
 
 // lasts reports whether the refused share is proven over all seconds since from.
 func (s *Share) lasts() bool {
-	return s.refused >= detect.RefusedSeconds && (isHarmful(s.units) || isHarmful(s.requests))
+	return s.refused >= detect.RefusedSeconds && (IsHarmful(s.units) || IsHarmful(s.requests))
 }
 
-func isHarmful(refused sampling.Part) bool {
+// IsHarmful reports whether a refused part is proven to be large enough to be critical.
+func IsHarmful(refused sampling.Part) bool {
 	return refused.Lower(detect.DecideTail) >= detect.RefusedShare
 }
 

@@ -108,7 +108,7 @@ func TestAShuffledInputIsSpread(t *testing.T) {
 	t.Parallel()
 	keys := importOf(5, 5)
 	for i := range keys {
-		keys[i].Mean.WCU.Value, keys[i].Seconds = 1200-float64(i), 5
+		keys[i].Mean.WCU.Value, keys[i].Peak.WCU.Value, keys[i].Seconds = 1200-float64(i), 1200, 5
 	}
 	steps := relate.Moving(keys, policy)[0].Advice
 	for i, want := range []float64{240, 900} {

@@ -72,7 +72,7 @@ func sortKeysKnown(f *detect.Finding) bool {
 // records of all requests are many requests each, and more samples bring no sort keys.
 func blindness(f *detect.Finding) detect.Ground {
 	switch {
-	case f.Quality.InBatches():
+	case f.Quality.InBatches(), f.Quality.Source == detect.SourceMinutes:
 		return detect.GroundBatchTimes
 	case f.Evidence == nil || f.Evidence.Records < detect.MinRecords && f.Evidence.SortKeys != nil && f.Quality.IsSampled():
 		return detect.GroundFewSamples

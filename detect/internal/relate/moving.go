@@ -165,26 +165,28 @@ func (s succession) finding() detect.Finding {
 		names = append(names, key.Key)
 	}
 	f.Members = detect.NewMembers(int64(len(s.keys)), names)
-	f.Advice = s.advice(worst)
-	return f
-}
-
-// advice returns the steps for a job that writes keys in their order or, if many callers
-// make each key hot, for keys that get hot in turn: the keys' own key shards.
-func (s succession) advice(worst *detect.Finding) []detect.Step {
-	if e := worst.Evidence; e != nil && len(e.Callers) > 1 && e.Callers[0].High < detect.CallerShare && !fixes.IsJob(e) {
-		own := slices.DeleteFunc(slices.Clone(worst.Advice), func(step detect.Step) bool {
-			return !slices.Contains([]string{detect.ActionShard, detect.ActionSplit, detect.ActionMigrate, detect.ActionCapacity}, step.Action)
-		})
-		if len(own) > 0 {
-			return own
-		}
+	if f.Advice = s.ownShards(worst); len(f.Advice) > 0 {
+		f.Shards = worst.Shards
+		return f
 	}
-	spread, bounded := s.shuffledLoad(), detect.RoomTonight*detect.Units(detect.Limit(worst.Subject))
+	spread, bounded := s.shuffledLoad(), f.RateTonight()
 	shuffle, bound := detect.NewStep(detect.FixShuffleInput), detect.NewStep(detect.FixBoundedRate)
 	shuffle.After, bound.After = detect.NewAfter(worst.Subject, spread, spread), detect.NewAfter(worst.Subject, bounded, bounded)
 	bound.Arguments.Units = bounded
-	return []detect.Step{shuffle, bound}
+	f.Advice = []detect.Step{shuffle, bound}
+	return f
+}
+
+// ownShards returns the steps for keys that get hot in turn if many callers make each key hot,
+// and no job does: the keys' own key shards.
+func (s succession) ownShards(worst *detect.Finding) []detect.Step {
+	e := worst.Evidence
+	if e == nil || len(e.Callers) < 2 || e.Callers[0].High >= detect.CallerShare || fixes.IsJob(e) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(worst.Advice), func(step detect.Step) bool {
+		return !slices.Contains([]string{detect.ActionShard, detect.ActionSplit, detect.ActionMigrate, detect.ActionCapacity}, step.Action)
+	})
 }
 
 // mean returns the mean load of all keys together over the given seconds.

@@ -198,22 +198,24 @@ func (h *hourView) add(at sample.Target, w *sketch.Window) {
 			h.new++
 		}
 	}
-	t.seconds++
+	t.resolution = max(t.resolution, w.Span, 1)
+	t.seconds += max(w.Span, 1)
 	t.requests, t.refused = t.requests+w.Total.Requests, t.refused+w.Total.ThrottledRequests
-	t.load, t.throttled = t.load.Plus(w.Total.Load), t.throttled.Plus(w.Total.Throttled)
+	t.load, t.throttled = t.load.Plus(detect.PartOf(w.Total.Load, float64(max(w.Span, 1)))), t.throttled.Plus(detect.PartOf(w.Total.Throttled, float64(max(w.Span, 1))))
 	t.unseen = detect.MaxLoad(t.unseen, w.Unseen)
 }
 
 // total is the load of a table or index in an hour, and the most of an unlisted key.
 type total struct {
 	seconds, requests, refused int64
+	resolution                 int64 // in seconds
 	load, throttled, unseen    sketch.Load
 }
 
 func (t *total) table(of sample.Target) detect.Table {
 	served := detect.Sub(t.load, t.throttled)
 	return detect.Table{
-		Target: of, Seconds: t.seconds, Requests: t.requests - t.refused, WCU: detect.Units(served.Write), RCU: detect.Units(served.Read),
+		Target: of, Seconds: t.seconds, Resolution: t.resolution, Requests: t.requests - t.refused, WCU: detect.Units(served.Write), RCU: detect.Units(served.Read),
 		Throttled: detect.Throttled{Requests: t.refused, WCU: detect.Units(t.throttled.Write), RCU: detect.Units(t.throttled.Read)},
 		Unseen:    detect.Unseen{WCU: detect.Units(t.unseen.Write), RCU: detect.Units(t.unseen.Read)},
 	}
