@@ -26,10 +26,10 @@ import (
 // reporter looks at a table's keys for some minutes before it says that they are few.
 func TestOneJudge(t *testing.T) {
 	t.Parallel()
-	for i, w := range fieldWorlds(t) {
+	for _, w := range fieldWorlds(t) {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
-			if testing.Short() && (w.long || w.Seconds > 900 || i%judgedTwice > 0) {
+			if testing.Short() && !w.twice {
 				t.Skip("make test-full judges this world twice")
 			}
 			if w.Expect.Kind == "few values" {
@@ -44,9 +44,6 @@ func TestOneJudge(t *testing.T) {
 		})
 	}
 }
-
-// judgedTwice is of how many worlds one is judged twice with -short.
-const judgedTwice = 4
 
 func joined(a, b map[string]string) map[string]string {
 	all := maps.Clone(a)

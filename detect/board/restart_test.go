@@ -50,7 +50,7 @@ func TestRestartsChangeNothing(t *testing.T) {
 	for i, w := range fieldWorlds(t) {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
-			if testing.Short() && (w.long || w.Seconds > 900 || i%judgedTwice > 0) {
+			if testing.Short() && !w.twice {
 				t.Skip("make test-full restarts in this world")
 			}
 			if w.Expect.Kind == "few values" {
