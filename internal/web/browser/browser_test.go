@@ -234,11 +234,8 @@ func paths(t *testing.T, w *world) map[string]string {
 		"heat-30":         "/heat?span=5m&" + values("orders-00"),
 		"hostile":         "/findings/" + w.finding(t, hostile).Fingerprint,
 		"long":            "/findings/" + w.finding(t, longKey).Fingerprint,
-		"silences":        "/silences",
-		"reports":         "/reports",
 		"status":          "/status",
 		"docs":            "/docs/",
-		"guide":           "/docs/KEY_DESIGN.md",
 		"settings":        "/docs/CONFIGURATION.md",
 		"story":           "/docs/PAGES.md",
 	}

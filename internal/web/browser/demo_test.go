@@ -2,7 +2,6 @@ package browser
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 	"regexp"
@@ -38,17 +37,5 @@ func TestDemo(t *testing.T) {
 	b.do(chromedp.Click("#apply button"))
 	b.until(`document.querySelector(".scenes .now").textContent.includes("Shards") && document.querySelector("#apply") === null`)
 	b.until(`document.querySelector(".numbers").textContent.includes("Fullest shard")`) // the page is followed
-	for _, width := range []int64{390, 1024, 1440} {
-		for _, scheme := range []string{"light", "dark"} {
-			b.look(width, scheme)
-			b.open("/demo")
-			if wide := eval[int64](b, "document.documentElement.scrollWidth"); wide > width {
-				t.Errorf("at %d pixels the page is %d wide", width, wide)
-			}
-			for _, v := range b.axe() {
-				t.Errorf("axe at %d pixels, %s: %s", width, scheme, v)
-			}
-			b.shoot(fmt.Sprintf("demo-%d-%s", width, scheme))
-		}
-	}
+	b.looks("demo", "/demo")
 }
