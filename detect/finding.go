@@ -318,6 +318,11 @@ type Replication struct {
 	// WCU is the seen part of the peak's write units a second that other Regions wrote.
 	// It is 0 also if a stream's own records contain it.
 	WCU float64 `json:"wcu"`
+	// Writer is the other Region that writes most of it, and Callers are the callers there, the
+	// busiest first, with their parts of the load there. They are empty if the finding's own
+	// Region writes half of the peak.
+	Writer  string `json:"writer,omitempty"`
+	Callers []Part `json:"callers,omitempty"`
 }
 
 // OwnShare returns the part of the peak that the finding's own Region requested. It is

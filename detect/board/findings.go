@@ -57,6 +57,7 @@ func (b *Board) Findings() []detect.Finding {
 	found = append(found, also...)
 	b.nameTableCallers(found)
 	b.addReplication(found)
+	nameWriters(found)
 	relate.Assign(found, b.options.Policy)
 	casebook.Settle(found)
 	slices.SortFunc(found, Compare)

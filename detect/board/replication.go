@@ -71,3 +71,27 @@ func (b *Board) addReplication(found []detect.Finding) {
 		}
 	}
 }
+
+// nameWriters gives the findings about a key whose writes mostly come from other Regions the
+// Region that writes most, and its callers: nobody in the own Region can write less.
+func nameWriters(found []detect.Finding) {
+	own := func(f *detect.Finding) float64 { return f.OwnShare() * f.Peak.WCU.Value }
+	for i := range found {
+		f := &found[i]
+		if f.Subject != detect.KeyWrites || f.OwnShare() >= 0.5 {
+			continue
+		}
+		written := replicatedKey(f.Target, sample.Key{Text: string(f.Key), Type: f.KeyType})
+		var writer *detect.Finding
+		for j := range found {
+			other := &found[j]
+			if other.Subject == f.Subject && replicatedKey(other.Target, sample.Key{Text: string(other.Key), Type: other.KeyType}) == written && other.Region != f.Region &&
+				slices.Contains(f.Replication.Regions, other.Region) && (writer == nil || own(other) > own(writer)) {
+				writer = other
+			}
+		}
+		if writer != nil && writer.Evidence != nil {
+			f.Replication.Writer, f.Replication.Callers = writer.Region, writer.Evidence.Callers
+		}
+	}
+}

@@ -80,17 +80,17 @@ func TestWritesOfAGlobalTableCountInEveryRegion(t *testing.T) {
 		{"only eu is told of us", []string{us}, []regional{{region: eu, wcu: 1200}},
 			[]string{"key_writes eu-west-1 critical 1200 0"}, 1, eu},
 		{"one writes and one reads", []string{eu, us}, []regional{{region: eu, rcu: 50}, {region: us, wcu: 1200}},
-			[]string{"key_writes eu-west-1 critical 1200 1200", "key_writes us-east-1 critical 1200 0"}, 1, us},
+			[]string{"key_writes eu-west-1 critical 1200 1200 by svc in us-east-1", "key_writes us-east-1 critical 1200 0"}, 1, us},
 		{"reads are not replicated", []string{eu, us}, []regional{{region: eu, rcu: 4600}, {region: us, rcu: 4600}},
 			[]string{"key_reads eu-west-1 critical 0 -", "key_reads us-east-1 critical 0 -"}, 2, ""},
 		{"a little in the other Region", []string{eu, us}, []regional{{region: eu, wcu: 950}, {region: us, wcu: 90}},
-			[]string{"key_writes eu-west-1 critical 1040 90", "key_writes us-east-1 critical 1040 950"}, 1, ""},
+			[]string{"key_writes eu-west-1 critical 1040 90", "key_writes us-east-1 critical 1040 950 by svc in eu-west-1"}, 1, ""},
 		{"streams have replicated writes in them", []string{eu, us}, []regional{{region: eu, wcu: 1200, stream: true}, {region: us, wcu: 1200, stream: true}},
 			[]string{"key_writes eu-west-1 critical 1200 0", "key_writes us-east-1 critical 1200 0"}, 1, ""},
 		{"one stream has all", []string{eu, us}, []regional{{region: eu, wcu: 1400, stream: true}, {region: us, wcu: 850}},
 			[]string{"key_writes eu-west-1 critical 1400 0", "key_writes us-east-1 warning 850 0"}, 1, eu},
 		{"what is throttled is not replicated", []string{eu, us}, []regional{{region: eu, wcu: 1500, throttled: 600}, {region: us, wcu: 150}},
-			[]string{"key_writes eu-west-1 critical 1650 150", "key_writes us-east-1 critical 1050 900"}, 1, ""},
+			[]string{"key_writes eu-west-1 critical 1650 150", "key_writes us-east-1 critical 1050 900 by svc in eu-west-1"}, 1, ""},
 		{"a Region begins later", []string{eu, us}, []regional{{region: eu, wcu: 700}, {region: us, wcu: 700, from: 40}},
 			[]string{"key_writes eu-west-1 critical 1400 700", "key_writes us-east-1 critical 1400 700"}, 1, ""},
 	} {
@@ -120,6 +120,9 @@ func TestWritesOfAGlobalTableCountInEveryRegion(t *testing.T) {
 				replicated := "-"
 				if f.Replication != nil {
 					replicated = fmt.Sprintf("%.0f", f.Replication.WCU)
+					for _, c := range f.Replication.Callers {
+						replicated += fmt.Sprintf(" by %s in %s", c.Text, f.Replication.Writer)
+					}
 				}
 				got = append(got, fmt.Sprintf("%s %s %s %.0f %s", f.Subject, f.Region, f.Severity, f.Peak.WCU.Value, replicated))
 			}

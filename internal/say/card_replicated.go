@@ -2,6 +2,7 @@ package say
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/casebook"
@@ -14,21 +15,27 @@ var _ = add(casebook.ReplicatedKey, card{
 	why: func(f *detect.Finding, a *casebook.Answer) string {
 		text := whyOneKey(f, a)
 		if len(a.Callers) == 0 { // or the list of callers has it
-			text += fmt.Sprintf(" %s %s from %s.", wording.Percent(1-f.OwnShare()), tense(f, "comes", "came"), writers(f))
+			text += fmt.Sprintf(" %s %s from %s.", wording.Percent(1-f.OwnShare()), tense(f, "is replicated", "was replicated"), writers(f))
 		}
 		return text
 	},
 	relief: func(f *detect.Finding, a *casebook.Answer) string {
-		return fmt.Sprintf("limit %s %s to %s in all Regions together, %s first", requestsTo(f), subject(f), ofKey(f, a.Move.Total), writers(f))
+		text := fmt.Sprintf("limit %s %s to %s", requestsTo(f), subject(f), ofKey(f, a.Move.Total))
+		if main := casebook.MainCallers(f.Replication.Callers); len(main) > 0 && main[0].Low > 0.5 {
+			return text + ", " + quote(main[0].Text) + " in " + writers(f) + " first"
+		}
+		return text + " in all Regions, " + writers(f) + " first"
 	},
 })
 
-// writers is the other Region, or the others.
+// writers is the other Region that writes most, or the others.
 func writers(f *detect.Finding) string {
-	if r := f.Replication.Regions; len(r) == 2 && f.Region == r[0] {
-		return r[1]
-	} else if len(r) == 2 && f.Region == r[1] {
-		return r[0]
+	r := f.Replication
+	switch own := slices.Index(r.Regions, f.Region); {
+	case r.Writer != "":
+		return wording.Printable(r.Writer)
+	case len(r.Regions) == 2 && own >= 0:
+		return r.Regions[1-own]
 	}
 	return "other Regions"
 }

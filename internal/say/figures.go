@@ -109,6 +109,7 @@ func peakTime(f *detect.Finding) string {
 func Bounds(f *detect.Finding, t detect.Table, most float64) string {
 	peak, unit := detect.SideOf(f, f.Peak.WCU, f.Peak.RCU), detect.SideOf(f, "wcu", "rcu")
 	q := &f.Quality
+	_, resends := f.Resends()
 	switch {
 	case q.Sampling == detect.SamplingUnknowable:
 		return "an estimate; it proves no load above the limit"
@@ -116,6 +117,8 @@ func Bounds(f *detect.Finding, t detect.Table, most float64) string {
 		return "hold with 95% confidence, the severity with 99.9999%"
 	case q.Estimated != nil && *q.Estimated && peak.Low == peak.High:
 		return "an estimate, because some units are computed"
+	case resends:
+		return fmt.Sprintf("%s to %s %s/s; batches may have sent the difference again", wording.AtLeast(peak.Low), wording.AtMost(peak.High), strings.ToUpper(unit))
 	case peak.Low != peak.High:
 		return fmt.Sprintf("%s to %s %s/s; other keys may have the difference", wording.AtLeast(peak.Low), wording.AtMost(peak.High), strings.ToUpper(unit))
 	case q.InBatches():
