@@ -390,6 +390,9 @@ func (e *explanation) chart(p *page, f *detect.Finding) {
 		if highest == 0 {
 			return // all of it is of other Regions
 		}
+		if f.Quality.IsSampled() { // the highest of many estimates is noise
+			highest = min(highest, detect.SideOf(f, f.Peak.WCU, f.Peak.RCU).Value)
+		}
 		draw(p, loads, max(highest, limit), limit)
 		p.line("          %-*s %s", max(1, len(loads)-9), clock(from), clock(to-1))
 		p.line("          %s", say.ChartNote(f, int(each)))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -309,5 +310,26 @@ func TestTheVerdictSaysOverWhichSecondsItIs(t *testing.T) {
 				t.Errorf("it does not say %q:\n%s", words, said)
 			}
 		}
+	}
+}
+
+// TestChartOfASampledKey is as high as the key's peak: the highest of noisy seconds would make it
+// twice as high.
+func TestChartOfASampledKey(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(4, 4))
+	var text strings.Builder
+	for s := range 600 {
+		for range scenario.Poisson(random, 14) { // of 1,400
+			fmt.Fprintf(&text, `{"ts":%d,"table":"orders","pk":"acme","op":"PutItem","wcu":1,"rate":0.01,"calls":1}`+"\n", noon.UnixMilli()+1000*int64(s)+random.Int64N(1000))
+		}
+	}
+	var out bytes.Buffer
+	if err := analyze.Run(t.Context(), analyze.Options{Paths: []string{"-"}, In: strings.NewReader(text.String()), Out: &out, Explain: []string{"acme"}}); err != nil {
+		t.Fatal(err)
+	}
+	f := result(t, text.String()).Findings[0]
+	if top := fmt.Sprintf("\n    %s", wording.About(f.Peak.WCU.Value)); !strings.Contains(out.String(), top) || f.Peak.WCU.Value > 1700 {
+		t.Errorf("the peak is %v:\n%s", f.Peak.WCU.Value, out.String())
 	}
 }

@@ -341,8 +341,7 @@ func NewRow(f *detect.Finding) Row {
 	r.Now = strings.Replace(act(f, &a), ifThrottled(f), "If throttled", 1) // a column is narrow
 	switch {
 	case len(a.Callers) > 0:
-		c := newCaller(&a.Callers[0])
-		r.Caller = c.Name + " " + c.part()
+		r.Caller = newCaller(&a.Callers[0]).text()
 	case f.Evidence != nil && len(f.Evidence.Callers) > 0:
 		r.Caller = "none above 10%"
 	}

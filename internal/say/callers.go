@@ -69,12 +69,15 @@ func newCaller(p *detect.Part) Caller {
 }
 
 // text writes a caller with its share: “web” 50%.
-func (c Caller) text() string { return c.Name + " " + c.part() }
+func (c Caller) text() string { return strings.TrimSuffix(c.Name+" "+c.part(), " ") }
 
-// part writes the share, behind a sign if it is a lower bound.
+// part writes the share, behind a sign if it is a lower bound; empty for one that says nothing.
 func (c Caller) part() string {
-	if c.AtLeast {
-		return fmt.Sprintf("≥%d%%", int(100*c.Share+1e-9))
+	switch least := int(100*c.Share + 1e-9); {
+	case c.AtLeast && least == 0:
+		return ""
+	case c.AtLeast:
+		return fmt.Sprintf("≥%d%%", least)
 	}
 	return strings.Replace(wording.Part(c.Share), "over ", ">", 1)
 }

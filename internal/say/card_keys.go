@@ -102,9 +102,20 @@ var _ = add(casebook.MayBeOver, card{
 			return fmt.Sprintf("%s WCU/s and %s RCU/s%s; one partition may not serve both.", wording.Significant(f.Peak.WCU.Value), wording.Significant(f.Peak.RCU.Value), placeOn(f, "one key"))
 		}
 		figure := sampledLoad(f)
-		return fmt.Sprintf("%s %s%s, from few samples; one partition takes %s.", wording.Range(figure.Low, figure.High), detect.SideOf(f, "WCU/s", "RCU/s"), placeOn(f, "one key"), limit(f))
+		return fmt.Sprintf("%s %s%s%s; one partition takes %s.", wording.Range(figure.Low, figure.High), detect.SideOf(f, "WCU/s", "RCU/s"), placeOn(f, "one key"), leftOpenBy(f), limit(f))
 	},
 })
+
+// leftOpenBy is what leaves a load open.
+func leftOpenBy(f *detect.Finding) string {
+	switch {
+	case f.Quality.InBatches():
+		return ", by the times of batches"
+	case f.Quality.IsSampled():
+		return ", estimated from samples"
+	}
+	return ""
+}
 
 var _ = add(casebook.NearLimit, card{
 	name:    "key near the limit",

@@ -94,7 +94,29 @@ func deletes(e *detect.Evidence) float64 {
 
 // ofKey writes a load in the unit of a finding's.
 func ofKey(f *detect.Finding, units float64) string {
-	return perSecond(units, detect.SideOf(f, "wcu", "rcu"))
+	text := perSecond(units, detect.SideOf(f, "wcu", "rcu"))
+	if each := unitsOfRequest(f); each >= manyUnits {
+		text += fmt.Sprintf(" (%s %s/s)", perSecondOf(units/each), detect.SideOf(f, "writes", "reads"))
+	}
+	return text
+}
+
+// manyUnits is how many units a request costs, at least, for a rate to name requests, too: people
+// set limits in requests.
+const manyUnits = 10
+
+// unitsOfRequest is the mean cost of a finding's requests, in the units of its side; 0 if unknown.
+func unitsOfRequest(f *detect.Finding) float64 {
+	requests, units := 0.0, 0.0
+	if f.Evidence == nil {
+		return 0
+	}
+	for _, o := range f.Evidence.Operations {
+		if op, _ := sample.ParseOp(o.Op); op.IsRead() == f.InReads() {
+			requests, units = requests+o.Requests, units+o.Requests*o.Units
+		}
+	}
+	return detect.Ratio(units, requests)
 }
 
 func members(m *detect.Members) string {

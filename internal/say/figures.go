@@ -264,7 +264,7 @@ func Concern(f *detect.Finding) string {
 func CalmLoad(write, read sample.Milli, sampled bool) (all []Line) {
 	estimate := ""
 	if sampled {
-		estimate = ", an estimate from few samples"
+		estimate = ", estimated from samples"
 	}
 	for _, l := range []struct {
 		name, unit  string

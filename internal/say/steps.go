@@ -299,6 +299,9 @@ func StepFacts(f *detect.Finding, s *detect.Step) []Line {
 	all.add("Leaves", Leaves(s))
 	all.add("Needs", Capacity(f, s))
 	all.add("Adds", Adds(s.Cost))
+	if s.Names != nil {
+		all.add("Names", ShardNames(s.Names))
+	}
 	return all
 }
 

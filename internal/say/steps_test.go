@@ -225,6 +225,28 @@ func TestAdds(t *testing.T) {
 	}
 }
 
+// TestStepsNameShards: every way to read a step names its key shards, which a number key's users
+// could not guess.
+func TestStepsNameShards(t *testing.T) {
+	t.Parallel()
+	f := detect.Finding{Subject: detect.KeyWrites}
+	s := detect.NewStep(detect.FixShardedKey)
+	s.Names = &detect.ShardNames{Base: "4711", Shards: 3, Before: "#SHARD_", NewTable: true, Decimals: 2}
+	facts := say.Text(say.StepFacts(&f, &s))
+	if !strings.Contains(facts, "Names: “4711.01” to “4711.03”, or “4711#SHARD_0” to “4711#SHARD_2” in a new table") {
+		t.Error(facts)
+	}
+}
+
+// TestCallersWithoutAShare: a lower bound of nothing is not written.
+func TestCallersWithoutAShare(t *testing.T) {
+	t.Parallel()
+	keys := []detect.RefusedKey{{Key: "k", WCU: detect.ExactFigure(300), Share: 1, Callers: []detect.Part{{Text: "web", Low: 0.04, High: 0.2}, {Text: "app", Low: 0.004, High: 0.2}}}}
+	if text := say.Text(say.RefusedKeys(keys)); !strings.HasSuffix(text, ", by “web” ≥4%, “app”.") {
+		t.Error(text)
+	}
+}
+
 // TestShardNames names the key shards of a number key as fixed decimals: 4711.1 and 4711.10
 // are one number, and 4711.0 is the old key.
 func TestShardNames(t *testing.T) {

@@ -90,6 +90,9 @@ var variants = []variant{
 	{"a third of sampled requests is refused", casebook.HotKey, func(f *detect.Finding) {
 		f.Throttling.Share, f.Throttling.ShareLow, f.Throttling.ShareHigh = 1./3, 0.242, 0.433
 	}, map[string]string{say.LineHarm: "33% (24 to 44%) of the key's writes refused since 16:55:49 UTC, for 31 s."}},
+	{"writes of 200 units", casebook.HotKey, func(f *detect.Finding) {
+		f.Evidence.Operations = []detect.Operation{{Op: "PutItem", Share: 1, Requests: 8, Units: 200}}
+	}, map[string]string{say.LineNow: "Limit writes by “web” to “merchant#4711” to 60 WCU/s (0.3 writes/s). Capacity cannot help."}},
 	{"one second", casebook.HotKey, func(f *detect.Finding) {
 		f.LastSeen, f.Throttling.To = f.FirstSeen, f.FirstSeen
 	}, map[string]string{say.LineHarm: "40% of the key's writes refused at 16:55:49 UTC, for 1 s."}},

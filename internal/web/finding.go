@@ -64,7 +64,6 @@ func newSteps(f *detect.Finding) []step {
 		}
 		s.Facts = slices.DeleteFunc(say.StepFacts(f, &s.Step), func(l say.Line) bool { return l.Text == s.Takes })
 		if s.Names != nil {
-			s.Facts = append(s.Facts, say.Line{Name: "Names", Text: say.ShardNames(s.Names)})
 			s.Code, code = code, nil
 		}
 		all[i] = s

@@ -25,7 +25,7 @@ func waitForSplit(c *Case) (fix, bool) {
 
 // awaitVerdict is to design no new keys before it is known whether a split helps.
 func awaitVerdict(c *Case) (fix, bool) {
-	return fix{}, c.Ground == detect.GroundYoung && !c.isUrgent() && !c.onlyTogether()
+	return fix{}, c.Ground == detect.GroundYoung && !c.isUrgent() && !c.onlyTogether() && !c.isItem() // one item never splits
 }
 
 // splitMeanwhile is a split that may come while a better fix is on its way.
