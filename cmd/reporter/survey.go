@@ -39,6 +39,11 @@ func surveyCommand() *cobra.Command {
 	last := c.Flags().Duration("last", cloudwatch.SurveyReach, "how much `time` up to now to look at, up to 336h")
 	format := cli.OutputFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		for _, role := range *roles {
+			if !strings.HasPrefix(role, "arn:") {
+				return cli.Wrong(fmt.Errorf("--role-arn %.300q: give the ARN of a role, such as arn:aws:iam::111122223333:role/read-metrics", role))
+			}
+		}
 		if *last < time.Hour || *last > cloudwatch.SurveyReach {
 			return cli.Wrong(errors.New("--last: CloudWatch Metrics Insights reaches two weeks back: give 1h to 336h"))
 		}
@@ -73,6 +78,9 @@ type survey struct {
 func (s *survey) askAll(ctx context.Context, roles, regions []string) {
 	if len(roles) == 0 {
 		roles = []string{""}
+	}
+	for i := range regions {
+		regions[i] = strings.TrimSpace(regions[i])
 	}
 	if len(regions) == 0 {
 		regions = []string{s.settings.Region}
@@ -112,6 +120,9 @@ func (s *survey) write(format cli.Format) error {
 	if s.lost == s.asked {
 		return s.fail()
 	}
+	if s.tables == 0 && len(s.refused) == 0 {
+		return cmp.Or(s.fail(), fmt.Errorf("CloudWatch knows of no table with requests in the last %s: are these the right account and Regions?", wording.Span(s.to.Sub(s.from))))
+	}
 	fmt.Fprintln(s.out, s.sentence(hot))
 	if len(hot) > 0 {
 		fmt.Fprintln(s.out)
@@ -119,7 +130,7 @@ func (s *survey) write(format cli.Format) error {
 			return err
 		}
 		fmt.Fprintf(s.out, "\nWhich keys? Of the newest 24 hours, if the table has a stream or Contributor Insights:\n"+
-			"  reporter analyze --stream %[1]s\n  reporter analyze --contributor-insights %[1]s\nTo watch it from now on: reporter up, and samples of its requests.\n", hot[0].Table)
+			"  AWS_REGION=%[2]s reporter analyze --stream %[1]s\n  AWS_REGION=%[2]s reporter analyze --contributor-insights %[1]s --last 24h\nTo watch it from now on: reporter up, and samples of its requests.\n", hot[0].Table, hot[0].Region)
 	}
 	return s.fail()
 }

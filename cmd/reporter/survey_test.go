@@ -38,7 +38,7 @@ func TestSurvey(t *testing.T) {
 	text := strings.Join(surveyed(t, w, cli.OK, "survey"), "\n")
 	for _, want := range []string{
 		"Single partitions refused requests to 1 table or index, of 3 tables that had requests in the last 14 d. 1 table or index refused some for other reasons",
-		"carts  by-user", " 84 ", hour.Add(time.Hour).Format("2006-01-02 15:04"), "reporter analyze --stream carts",
+		"carts  by-user", " 84 ", hour.Add(time.Hour).Format("2006-01-02 15:04"), "AWS_REGION=eu-west-1 reporter analyze --stream carts",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
@@ -52,8 +52,12 @@ func TestSurvey(t *testing.T) {
 	if as := strings.Join(surveyed(t, w, cli.OK, "survey", "--role-arn", "arn:aws:iam::111122223333:role/read-metrics"), "\n"); !asked || !strings.Contains(as, "carts  by-user") {
 		t.Errorf("asked as the role: %v\n%s", asked, as)
 	}
+	empty := strings.Join(surveyed(t, cloudwatchtest.New(t), cli.Failed, "survey"), "\n")
+	if !strings.Contains(empty, "knows of no table with requests in the last 14 d: are these the right account and Regions?") {
+		t.Error(empty)
+	}
 	w.FailAll("GetMetricData", cloudwatchtest.Failure{Status: http.StatusForbidden, Code: "AccessDenied", Message: "no"})
-	denied := strings.Join(surveyed(t, w, cli.Failed, "survey", "--region", "eu-west-1,us-east-1"), "\n")
+	denied := strings.Join(surveyed(t, w, cli.Failed, "survey", "--region", "eu-west-1, us-east-1"), "\n")
 	if !strings.Contains(denied, "not asked: us-east-1: allow cloudwatch:GetMetricData to this role") || !strings.Contains(denied, "2 of 2 Regions and roles could not be asked: their tables are unknown") || strings.Contains(denied, "No partition refused") {
 		t.Error(denied)
 	}

@@ -110,9 +110,11 @@ func (d *door) open(ctx context.Context, config *Config, at cli.Daemon) (run fun
 	collector.WatchSource(d.source)
 	address := "http://" + at.Ops.Addr()
 	fmt.Fprintf(d.out, "Pages:    %s\nSamples:  POST %s/v1/samples, lines of JSON; OpenTelemetry to %s/v1/traces\nDatabase: %s\n\n"+
-		"Send one, and look at the pages; Ctrl-C stops:\n\n"+
-		"  echo '{\"ts\":'$(date +%%s)'000,\"table\":\"orders\",\"pk\":\"acme\",\"op\":\"PutItem\",\"wcu\":1,\"n\":1300}' |\n"+
-		"    curl -sS -H 'Content-Type: application/x-ndjson' --data-binary @- %s/v1/samples\n", address, address, address, config.Store, address)
+		"In another terminal, send a hot key for 20 seconds, and look at the pages; Ctrl-C stops:\n\n"+
+		"  for i in $(seq 20); do\n"+
+		"    echo '{\"ts\":'$(date +%%s)'000,\"table\":\"orders\",\"pk\":\"acme\",\"op\":\"PutItem\",\"wcu\":1,\"n\":1300}' |\n"+
+		"      curl -sS -H 'Content-Type: application/x-ndjson' --data-binary @- %s/v1/samples\n"+
+		"    sleep 1\n  done\n", address, address, address, config.Store, address)
 	return func(ctx context.Context) error {
 		commits, lastCommit := context.WithCancel(context.WithoutCancel(ctx))
 		g, ctx := errgroup.WithContext(ctx)

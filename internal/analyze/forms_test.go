@@ -318,7 +318,7 @@ func TestAnIDIsNoKey(t *testing.T) {
 		return fmt.Sprintf(`{"time":%q,"eventId":"e%d","id":"i%d","op":"PutItem","table":"orders"}`, w.stamp(), w.n, w.n)
 	})
 	r := result(t, text)
-	if remedy := r.Samples.Faults[0].Remedy; !strings.Contains(remedy, "none of them repeats as a partition key does") || strings.Contains(remedy, "pk=id") || strings.Contains(remedy, "pk=eventId") {
+	if remedy := r.Samples.Faults[0].Remedy; !strings.Contains(remedy, "no name and no value tells which is the partition key") || strings.Contains(remedy, "pk=id") || strings.Contains(remedy, "pk=eventId") {
 		t.Error(remedy)
 	}
 	var out bytes.Buffer
@@ -384,5 +384,28 @@ func TestKeysOfTwoTypes(t *testing.T) {
 		if r := result(t, text); len(r.Notes) != want {
 			t.Errorf("%v: %q", keys, r.Notes)
 		}
+	}
+}
+
+// TestAProposalIsOfAllLines: a file may begin with calm lines, in which no key repeats, and have a
+// key without a telling name. A column that is true or false is no throttle.
+func TestAProposalIsOfAllLines(t *testing.T) {
+	t.Parallel()
+	n := 0
+	calm := lines(writes(1)[:3000], func(w write1) string {
+		n++
+		return fmt.Sprintf(`{"time":%q,"who":"w%d","doc_id":"d%d","ok":true,"op":"PutItem","table":"orders"}`, w.stamp(), n, n%1500)
+	})
+	hot := lines(writes(1), func(w write1) string {
+		n++
+		who := w.key
+		if who != "acme" {
+			who = fmt.Sprint("w", n)
+		}
+		return fmt.Sprintf(`{"time":%q,"who":%q,"doc_id":"d%d","ok":true,"op":"PutItem","table":"orders"}`, w.stamp(), who, n)
+	})
+	r := result(t, calm+hot)
+	if remedy := r.Samples.Faults[0].Remedy; !strings.HasPrefix(remedy, "try --map 'ts=time,pk=who'. It finds 2,000 samples in 2,000 lines of 10,") || !strings.Contains(remedy, "“acme” has 6") {
+		t.Error(remedy)
 	}
 }

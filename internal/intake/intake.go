@@ -264,7 +264,11 @@ const maxLine = 8 << 10
 // keep keeps a line to try mappings on.
 func (t *Tally) keep(reason sample.RejectReason, excerpt []byte) {
 	at := offset(t.message, excerpt)
-	if t.kept.isFull(t.file) || at < 0 {
+	if at < 0 {
+		return
+	}
+	place := t.kept.place(t.file)
+	if place < 0 {
 		return
 	}
 	whole := t.message[at:]
@@ -282,7 +286,7 @@ func (t *Tally) keep(reason sample.RejectReason, excerpt []byte) {
 	if t.Fields != nil {
 		columns = t.Fields.Columns()
 	}
-	t.kept.add(t.file, keptLine{bytes.Clone(whole), number, reason}, columns)
+	t.kept.put(place, keptLine{bytes.Clone(whole), number, reason}, columns)
 }
 
 // locate returns the number of the line with an excerpt, 0 when unknown, and the line from

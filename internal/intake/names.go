@@ -52,7 +52,6 @@ func nearness(path string) int {
 	if at := strings.LastIndexByte(path, '.'); at >= 0 {
 		parent = plain(last(path[:at]))
 	}
-	isNot := func(end string) bool { return strings.HasSuffix(name, end) }
 	switch at := isCalled(path, synonyms["pk"]); {
 	case at >= 0 && name != "id":
 		return 100 - at
@@ -60,7 +59,7 @@ func nearness(path string) int {
 		return inKey
 	case slices.Contains(subjects["pk"], name):
 		return 80
-	case slices.ContainsFunc(notKeys, isNot):
+	case isNoKey(path):
 		return 0
 	case slices.Contains(subjects["sk"], name):
 		return 50
@@ -68,6 +67,12 @@ func nearness(path string) int {
 		return 40
 	}
 	return 0
+}
+
+// isNoKey reports whether a name is of something else than a key.
+func isNoKey(path string) bool {
+	name := plain(last(path))
+	return slices.ContainsFunc(notKeys, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
 // inKey is the nearness of the attributes of a key, one of which is the partition key. From

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,20 +15,22 @@ import (
 	"github.com/keyheat/keyheat/sample/mapped"
 )
 
-// The lines of a file that could not be counted are kept to try mappings on: so many of them, with
-// so many bytes.
-const maxKept, maxKeptBytes = 2000, 4 << 20
+// Of the lines of a file that could not be counted some are kept to try mappings on: so many of
+// them, with so many bytes. They are the first ones, and then any: a file may begin with a calm hour.
+const maxKept, maxKeptBytes, firstKept = 2000, 4 << 20, 20
 
 // mappable are the reject reasons of lines that a mapping may make samples of.
 var mappable = map[sample.RejectReason]bool{
 	sample.RejectSyntax: true, sample.RejectNotObject: true, sample.RejectNoTime: true, sample.RejectNoKey: true, sample.RejectNoOp: true,
 }
 
-// kept are the first lines of a file that could not be counted.
+// kept are lines of a file that could not be counted, drawn alike from all of them.
 type kept struct {
 	file  string
 	lines []keptLine
 	bytes int
+	seen  int
+	draw  *rand.Rand
 	// columns are the columns of the lines, if they were below a line of names.
 	columns mapped.Columns
 }
@@ -38,12 +41,31 @@ type keptLine struct {
 	reason sample.RejectReason
 }
 
-func (k *kept) isFull(file string) bool {
-	return k.file != "" && k.file != file || len(k.lines) >= maxKept || k.bytes > maxKeptBytes
+// place returns where a line of a file is to be kept, negative for nowhere.
+func (k *kept) place(file string) int {
+	if k.file != "" && k.file != file {
+		return -1
+	}
+	if k.draw == nil {
+		k.file, k.draw = file, rand.New(rand.NewPCG(1, 1)) // the same file has the same proposal
+	}
+	k.seen++
+	if len(k.lines) < maxKept && k.bytes < maxKeptBytes {
+		return len(k.lines)
+	}
+	if at := k.draw.IntN(k.seen); at >= firstKept && at < len(k.lines) {
+		return at
+	}
+	return -1
 }
 
-func (k *kept) add(file string, line keptLine, columns mapped.Columns) {
-	k.file, k.lines, k.bytes, k.columns = file, append(k.lines, line), k.bytes+len(line.text), columns
+func (k *kept) put(at int, line keptLine, columns mapped.Columns) {
+	k.columns = columns
+	if at == len(k.lines) {
+		k.lines = append(k.lines, keptLine{})
+	}
+	k.bytes += len(line.text) - len(k.lines[at].text)
+	k.lines[at] = line
 }
 
 // column is what the rows have at a path.
@@ -75,7 +97,7 @@ func (c *column) add(v mapped.Content) {
 	c.ops += detect.BoolToInt(mapped.IsOperation(v.Text))
 	if reason, known := sample.ParseThrottle(v.Text); known {
 		c.throttle++
-		c.refused = c.refused || reason != ""
+		c.refused = c.refused || len(reason) > len("throttled") // a word such as true may mean anything
 	}
 }
 
@@ -192,23 +214,32 @@ const anyOperation = "const:UpdateItem"
 func (s *survey) key(taken map[string]bool) (*column, string) {
 	var near []*column
 	for _, c := range s.columns {
-		if !taken[c.path] && !c.units && c.n*2 >= s.rows && c.repeats() && nearness(c.path) > 0 && (len(c.texts) > 1 || c.n < few || nearness(c.path) >= sureKey) {
+		if !taken[c.path] && !c.units && c.n*2 >= s.rows && c.repeats() && c.nearness() > 0 && (len(c.texts) > 1 || c.n < few || c.nearness() >= sureKey) {
 			near = append(near, c)
 		}
 	}
 	slices.SortFunc(near, func(a, b *column) int {
-		if nearness(a.path) == inKey && nearness(b.path) == inKey {
+		if a.nearness() == inKey && b.nearness() == inKey {
 			return cmp.Or(cmp.Compare(len(a.texts), len(b.texts)), cmp.Compare(a.path, b.path)) // a sort key tells more apart
 		}
-		return cmp.Or(cmp.Compare(nearness(b.path), nearness(a.path)), cmp.Compare(a.path, b.path))
+		return cmp.Or(cmp.Compare(b.nearness(), a.nearness()), cmp.Compare(a.path, b.path))
 	})
 	switch {
 	case len(near) == 0:
-		return nil, "none of them repeats as a partition key does"
-	case len(near) > 1 && nearness(near[0].path) == nearness(near[1].path) && nearness(near[0].path) != inKey:
+		return nil, "no name and no value tells which is the partition key"
+	case len(near) > 1 && near[0].nearness() == near[1].nearness() && near[0].nearness() != inKey:
 		return nil, fmt.Sprintf("the partition key may be %s or %s", wording.Printable(near[0].path), wording.Printable(near[1].path))
 	}
 	return near[0], ""
+}
+
+// nearness is that of the name, or a little of values that come again and are many, as keys.
+func (c *column) nearness() int {
+	near := nearness(c.path)
+	if near == 0 && !c.most(c.numbers) && !c.most(c.times) && len(c.texts) > few && len(c.texts)*2 <= c.n && !isNoKey(c.path) {
+		return 1
+	}
+	return near
 }
 
 // sortKey returns the likely sort key beside a partition key; nil for none.

@@ -26,10 +26,8 @@ var remedies = map[sample.RejectReason]string{
 	sample.RejectTooDeep:    "its JSON nests too deep: map the fields that matter with --map",
 	sample.RejectBadUTF8:    "it is not UTF-8: convert the file, as in iconv -f LATIN1 -t UTF-8 FILE",
 	sample.RejectBadTable:   "the name of the table or index is none of DynamoDB's: 3 to 255 letters, digits, underscores, hyphens and dots; give the name, not the ARN",
-	sample.RejectBadOp:      "the operation is none of DynamoDB's: write it as the API does, such as PutItem, or name another field, --map op=FIELD, or one operation for all, --map op=const:PutItem",
 	sample.RejectBadKey:     "the key is empty, or no text, number or binary",
 	sample.RejectKeyTooLong: "the key is longer than DynamoDB allows",
-	sample.RejectBadBytes:   "the size is no whole number of bytes from 0",
 	sample.RejectTooLarge:   "the size is more than DynamoDB allows: is it in bytes?",
 	sample.RejectBadRead:    "read is one of eventual, strong and transactional; leave a field of that name out with --map read=",
 	sample.RejectBadUnits: "its units are no numbers from 0, more than DynamoDB could serve, or write units (wcu) of an operation " +
@@ -82,6 +80,10 @@ func (g *glimpse) advise(reason sample.RejectReason) string {
 		return g.timeAdvice()
 	case sample.RejectBadThrottle:
 		return g.throttleAdvice()
+	case sample.RejectBadOp:
+		return g.valueOf("op") + ", which is no operation of DynamoDB: write it as the API does, such as PutItem, or put, get, update, delete; or name another field, --map op=FIELD, or one operation for all, --map op=const:PutItem"
+	case sample.RejectBadBytes:
+		return g.valueOf("bytes") + ": the size is a whole number of bytes, so KB have to be multiplied by 1,024"
 	case sample.RejectNoTime, sample.RejectNoTable, sample.RejectNoKey, sample.RejectNoOp:
 		return g.missingAdvice(reason)
 	case mapped.RejectRow:
@@ -93,19 +95,24 @@ func (g *glimpse) advise(reason sample.RejectReason) string {
 // maxValue is how much of a field's value is shown, in bytes.
 const maxValue = 40
 
+// valueOf names a field with its value in the line, as far as it may be shown.
+func (g *glimpse) valueOf(field string) string {
+	subject := wording.Printable(g.fields.FieldName(field))
+	if value := shorten([]byte(g.fields.Value(g.line, field)), maxValue); g.named && value != "" {
+		subject += " is " + wording.Quote(value)
+	}
+	return subject
+}
+
 // throttleAdvice returns the remedy for a line's throttle.
 func (g *glimpse) throttleAdvice() string {
 	field := wording.Printable(g.fields.FieldName("throttle"))
-	subject := field
 	if code := g.fields.Value(g.line, "throttle"); sample.ParseLost(code) == sample.EndedInConflict {
 		return field + ": a conflict of transactions is no throttling: count the attempts that it ended in conflict"
 	} else if sample.ParseLost(code) == sample.EndedByCondition {
 		return field + ": a failed condition is no throttling: count the attempts that it ended in condition_failed"
 	}
-	if value := shorten([]byte(g.fields.Value(g.line, "throttle")), maxValue); g.named && value != "" {
-		subject += " is " + wording.Quote(value)
-	}
-	return subject + ": leave it out, or read it with --map throttle=" + field + ", if it is true or false, yes or no, 1 or 0, or DynamoDB's reason or exception, " +
+	return g.valueOf("throttle") + ": leave it out, or read it with --map throttle=" + field + ", if it is true or false, yes or no, 1 or 0, or DynamoDB's reason or exception, " +
 		"such as ProvisionedThroughputExceededException. An HTTP status does not tell: 400 has other causes, too"
 }
 

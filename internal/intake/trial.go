@@ -11,6 +11,7 @@ import (
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/format"
 	"github.com/keyheat/keyheat/sample/mapped"
+	"github.com/keyheat/keyheat/sketch"
 )
 
 // trial is what a mapping counts of the kept lines.
@@ -19,34 +20,36 @@ type trial struct {
 	good    int
 	first   int // line that it counts
 	line    int
-	seconds map[second]sample.Milli
-	top     second
-}
-
-type second struct {
-	key    string
-	at     int64
-	writes bool
+	loads   map[string]float64 // by key, as parts of a partition's limit
+	total   float64
 }
 
 func (t *trial) Record(r *sample.Record) {
 	if t.good++; t.good == 1 {
 		t.first = t.line
 	}
-	read, write := r.Load()
-	for writes, load := range map[bool]sample.Milli{true: write, false: read} {
-		s := second{strings.Clone(r.PK.Text), r.Time / 1000, writes}
-		if t.seconds[s] += load; t.seconds[s] > t.seconds[t.top] || t.seconds[s] == t.seconds[t.top] && s.key < t.top.key {
-			t.top = s
+	var l sketch.Load
+	l.Read, l.Write = r.Load()
+	weight := float64(detect.Weight(l))
+	t.loads[strings.Clone(r.PK.Text)] += weight
+	t.total += weight
+}
+
+// top returns the key with the most load, and its part of all.
+func (t *trial) top() (key string, share float64) {
+	for _, k := range slices.Sorted(maps.Keys(t.loads)) {
+		if of := detect.Ratio(t.loads[k], t.total); of > share {
+			key, share = k, of
 		}
 	}
+	return key, share
 }
 
 func (t *trial) Bad(sample.RejectReason, []byte) {}
 
 // try counts the kept lines by a mapping.
 func (k *kept) try(m mapped.Mapping, table string) *trial {
-	t := &trial{mapping: m, seconds: map[second]sample.Milli{}}
+	t := &trial{mapping: m, loads: map[string]float64{}}
 	d := m
 	if d.Table = table; table == "" {
 		d.Table = "NAME"
@@ -106,7 +109,7 @@ func (r *Reading) propose(k *kept, table string) {
 	}
 	at, text := 0, fields
 	if best != nil {
-		at, text = best.first, best.describe(len(k.lines), table)
+		at, text = best.first, best.describe(k, table)
 	}
 	if text == "" {
 		return
@@ -122,7 +125,7 @@ func (r *Reading) propose(k *kept, table string) {
 
 // describe returns the mapping as flags, and what it counts.
 // It returns "" if nothing has to be said to count them.
-func (t *trial) describe(lines int, table string) string {
+func (t *trial) describe(k *kept, table string) string {
 	m := &t.mapping
 	var parts, flags []string
 	for _, field := range []string{"ts", "table", "pk", "sk", "op", "wcu", "rcu", "units", "bytes", "throttle"} {
@@ -147,12 +150,15 @@ func (t *trial) describe(lines int, table string) string {
 		return ""
 	}
 	where := "it"
-	if lines > 1 {
-		where = "the first " + wording.Count(int64(lines)) + " lines"
+	if lines := len(k.lines); lines > 1 {
+		where = wording.Count(int64(lines)) + " lines"
+		if k.seen > lines {
+			where += " of " + wording.Count(int64(k.seen))
+		}
 	}
 	text := fmt.Sprintf("try %s. It finds %s in %s", strings.Join(flags, " "), wording.Plural(t.good, "sample", "samples"), where)
-	if load := t.seconds[t.top]; load > 0 && m.Fields["op"] != anyOperation {
-		text += fmt.Sprintf("; %s has the most, up to %s %s/s", wording.Quote(wording.Shorten(t.top.key, maxValue)), wording.About(detect.Units(load)), map[bool]string{true: "WCU", false: "RCU"}[t.top.writes])
+	if key, share := t.top(); share > 0 {
+		text += fmt.Sprintf("; %s has %s of their load", wording.Quote(wording.Shorten(key, maxValue)), wording.Percent(share))
 	}
 	return text
 }
