@@ -107,6 +107,16 @@ var forms = map[string]map[string]func() string{
 				return fmt.Sprintf("%s;%s;%s;Update;%d,0", w.at.Format("02.01.2006 15:04:05.000"), w.key, w.item(), w.units)
 			})
 		},
+		"OpenTelemetry's attributes as columns": func() string {
+			var b strings.Builder
+			c := csv.NewWriter(&b)
+			_ = c.Write([]string{"Timestamp", "rpc.method", "aws.dynamodb.table_names", "app.customer_id", "aws.dynamodb.consumed_capacity"})
+			for _, w := range writes(50) {
+				_ = c.Write([]string{w.stamp(), "PutItem", `["orders"]`, w.key, fmt.Sprintf(`["{\"TableName\":\"orders\",\"CapacityUnits\":%d}"]`, w.units)})
+			}
+			c.Flush()
+			return b.String()
+		},
 		"a key in JSON": func() string {
 			return "time,table,operation,key,capacity_units\n" + lines(writes(50), func(w write1) string {
 				return fmt.Sprintf(`%s,orders,PutItem,"{""customer"":{""S"":""%s""},""line"":{""S"":""%s""}}",%d`, w.stamp(), w.key, w.item(), w.units)
@@ -136,6 +146,16 @@ var forms = map[string]map[string]func() string{
 		"syslog": func() string {
 			return lines(writes(50), func(w write1) string { return "<134>1 " + w.stamp() + " host carts 77 - - " + logged(w) })
 		},
+		"pino": func() string {
+			return lines(writes(50), func(w write1) string {
+				return fmt.Sprintf(`{"level":30,"time":%d,"pid":1,"hostname":"h1","success":true,"id":"2","caller":"main.go:19","commandName":"PutItemCommand","input":{"TableName":"orders","Key":{"customer":{"S":%q},"line":{"S":%q}}},"output":{"ConsumedCapacity":{"CapacityUnits":%d}}}`, w.at.UnixMilli(), w.key, w.item(), w.units)
+			})
+		},
+		"Powertools": func() string {
+			return lines(writes(50), func(w write1) string {
+				return fmt.Sprintf(`{"level":"INFO","message":"put","event":"put_item","timestamp":%q,"table_name":"orders","hash_key":%q,"operation":"PutItem","writeCapacity":%d}`, w.at.Format("2006-01-02 15:04:05,000-0700"), w.key, w.units)
+			})
+		},
 		"old syslog": func() string {
 			return lines(writes(50), func(w write1) string { return w.at.Format(time.Stamp) + " host carts[77]: " + logged(w) })
 		},
@@ -156,6 +176,11 @@ var forms = map[string]map[string]func() string{
 		},
 	},
 	"logs with `key=value`": {
+		"a time in front, and colours": func() string {
+			return lines(writes(50), func(w write1) string {
+				return fmt.Sprintf("%s INFO orders.store: put \x1b[36mtable=\x1b[0morders op=PutItem key=%s wcu=%d", w.at.Format("2006-01-02 15:04:05,000"), w.key, w.units)
+			})
+		},
 		"slog": func() string {
 			return lines(writes(50), func(w write1) string {
 				return fmt.Sprintf(`[worker] time=%s level=INFO msg="stored a record" table=orders op=PutItem key=%q wcu=%d`, w.stamp(), w.key, w.units)
@@ -189,6 +214,11 @@ var forms = map[string]map[string]func() string{
 			return `{"took":5,"hits":{"total":{"value":3},"hits":` + list(writes(50), func(w write1) string {
 				return fmt.Sprintf(`{"_id":"i%d","_source":{"@timestamp":%q,"doc":%s}}`, w.n, w.stamp(), logged(w))
 			}) + `}}`
+		},
+		"Loki": func() string {
+			return `{"status":"success","data":{"resultType":"streams","result":[{"stream":{"app":"carts"},"values":` + list(writes(50), func(w write1) string {
+				return fmt.Sprintf(`["%d",%s]`, w.at.UnixNano(), quoted(logged(w)))
+			}) + `}]}}`
 		},
 		"logcli": func() string {
 			return lines(writes(50), func(w write1) string {

@@ -222,7 +222,7 @@ func TestAMappingIsProposed(t *testing.T) {
 			"try --map 'ts=Zeitpunkt,pk=Kunde,sk=Auftrag,op=Aktion,bytes=Größe (Bytes),throttle=Gedrosselt' --table NAME."},
 		{"English ones", "time;customer_id;order_id;size;throttled;consumed_wcu;foo\n", "2026-11-20 12:00:00;{key};{n};900;false;3;x",
 			"try --map 'ts=time,pk=customer_id,sk=order_id,wcu=consumed_wcu,bytes=size,throttle=throttled' --table NAME. It finds 30 samples in 31 lines"},
-		{"two keys as likely", "datum;customer;user;verb\n", "2026-11-20 12:00:00;{key};{key};put", "the partition key may be customer or user: name them, as in --map ts=FIELD,pk=FIELD"},
+		{"two keys as likely", "datum;customer;user;verb\n", "2026-11-20 12:00:00;{key};u{key};put", "the partition key may be customer or user: name them, as in --map ts=FIELD,pk=FIELD"},
 		{"no key", "Zeile;Wert;Name\n", "{n};{n};{key}", "its fields are Name, Wert, Zeile; none of them is a time with seconds in a known form"},
 		{"among lines without requests", "", "{\"msg\":\"up\",\"at\":{ms}}\n{\"when\":{ms},\"customer_id\":\"{key}\",\"verb\":\"put\"}", "try --map 'ts=when,pk=customer_id,op=verb' --table NAME. It finds 30 samples in 60 lines"},
 	} {

@@ -13,10 +13,11 @@ var synonyms = map[string][]string{
 	"pk":       {"pk", "partitionkey", "hashkey", "hash", "key", "partition", "itemkey", "id"},
 	"sk":       {"sk", "sortkey", "rangekey", "range"},
 	"op":       {"op", "operation", "operationname", "action", "method", "command", "eventname", "api", "verb", "type", "aktion", "vorgang"},
-	"wcu":      {"wcu", "writeunits", "consumedwcu", "writecapacityunits", "consumedwritecapacityunits"},
-	"rcu":      {"rcu", "readunits", "consumedrcu", "readcapacityunits", "consumedreadcapacityunits"},
-	"units":    {"units", "capacityunits", "consumedunits", "consumedcapacityunits", "consumedcapacity", "capacity", "einheiten", "verbrauchteeinheiten"},
+	"wcu":      {"wcu", "writeunits", "consumedwcu", "writecapacityunits", "consumedwritecapacityunits", "consumedwritecapacity", "writecapacity", "ddbwcu", "dynamodbwcu"},
+	"rcu":      {"rcu", "readunits", "consumedrcu", "readcapacityunits", "consumedreadcapacityunits", "consumedreadcapacity", "readcapacity", "ddbrcu", "dynamodbrcu"},
+	"units":    {"units", "capacityunits", "consumedunits", "consumedcapacityunits", "consumedcapacity", "capacity", "consumed", "cu", "einheiten", "verbrauchteeinheiten"},
 	"bytes":    {"bytes", "size", "itemsize", "sizebytes", "itembytes", "itemsizebytes", "sizeinbytes", "length", "größe", "größebytes"},
+	"read":     {"read", "consistentread"},
 	"throttle": {"throttle", "throttled", "isthrottled", "wasthrottled", "throttlereason", "throttlingreason", "gedrosselt"},
 }
 

@@ -80,6 +80,7 @@ type column struct {
 	units    bool
 	throttle int // names a reason, or that there was none
 	refused  bool
+	flags    int // true or false
 }
 
 func (c *column) add(v mapped.Content) {
@@ -94,6 +95,7 @@ func (c *column) add(v mapped.Content) {
 	if _, err := strconv.ParseFloat(strings.Replace(v.Text, ",", ".", 1), 64); err == nil {
 		c.numbers++
 	}
+	c.flags += detect.BoolToInt(v.Text == "true" || v.Text == "false")
 	c.ops += detect.BoolToInt(mapped.IsOperation(v.Text))
 	if reason, known := sample.ParseThrottle(v.Text); known {
 		c.throttle++
@@ -194,6 +196,7 @@ func (s *survey) guess() (m mapped.Mapping, why string) {
 	set("throttle", s.find("throttle", taken, func(c *column) bool {
 		return c.throttle == c.n && (isCalled(c.path, synonyms["throttle"]) >= 0 || c.refused)
 	}))
+	set("read", s.find("read", taken, named("read", func(c *column) bool { return c.flags == c.n })))
 	set("table", s.find("table", taken, named("table", func(c *column) bool { return true })))
 	if m.Fields["op"]+m.Fields["wcu"]+m.Fields["rcu"] == "" {
 		m.Fields["op"] = anyOperation
@@ -204,11 +207,24 @@ func (s *survey) guess() (m mapped.Mapping, why string) {
 	}
 	set("pk", pk)
 	set("sk", s.sortKey(pk, taken))
+	if m.Fields["pk"] != "pk" { // what has our names in other people's files means something else
+		for _, field := range strangers {
+			if s.columns[field] != nil && m.Fields[field] == "" {
+				m.Fields[field] = nothing
+			}
+		}
+	}
 	return m, ""
 }
 
 // anyOperation stands for the operation of lines that name none, until their reader says which it is.
 const anyOperation = "const:UpdateItem"
+
+// strangers are our names of fields that have another meaning in other people's files.
+var strangers = []string{"id", "index", "failed", "calls", "waited_ms", "attrs", "caller"}
+
+// nothing stands for a field that is to be left out.
+const nothing = "\x00"
 
 // key returns the likely partition key.
 func (s *survey) key(taken map[string]bool) (*column, string) {
@@ -222,12 +238,12 @@ func (s *survey) key(taken map[string]bool) (*column, string) {
 		if a.nearness() == inKey && b.nearness() == inKey {
 			return cmp.Or(cmp.Compare(len(a.texts), len(b.texts)), cmp.Compare(a.path, b.path)) // a sort key tells more apart
 		}
-		return cmp.Or(cmp.Compare(b.nearness(), a.nearness()), cmp.Compare(a.path, b.path))
+		return cmp.Or(cmp.Compare(b.nearness(), a.nearness()), cmp.Compare(strings.Count(a.path, "."), strings.Count(b.path, ".")), cmp.Compare(a.path, b.path))
 	})
 	switch {
 	case len(near) == 0:
 		return nil, "no name and no value tells which is the partition key"
-	case len(near) > 1 && near[0].nearness() == near[1].nearness() && near[0].nearness() != inKey:
+	case len(near) > 1 && near[0].nearness() == near[1].nearness() && near[0].nearness() != inKey && !maps.Equal(near[0].texts, near[1].texts):
 		return nil, fmt.Sprintf("the partition key may be %s or %s", wording.Printable(near[0].path), wording.Printable(near[1].path))
 	}
 	return near[0], ""
@@ -247,7 +263,7 @@ func (s *survey) sortKey(pk *column, taken map[string]bool) *column {
 	return s.find("sk", taken, func(c *column) bool {
 		beside := strings.TrimSuffix(c.path, last(c.path)) == strings.TrimSuffix(pk.path, last(pk.path))
 		with := nearness(pk.path) == inKey && nearness(c.path) == inKey
-		return beside && !c.units && c.n*2 >= s.rows && (with || isCalled(c.path, synonyms["sk"]) >= 0 || slices.Contains(subjects["sk"], plain(last(c.path))))
+		return beside && !c.units && c.n*2 >= s.rows && (len(c.texts) > 1 || c.n < few) && (with || isCalled(c.path, synonyms["sk"]) >= 0 || slices.Contains(subjects["sk"], plain(last(c.path))))
 	})
 }
 

@@ -217,7 +217,7 @@ func (g *glimpse) missingAdvice(reason sample.RejectReason) string {
 	var top map[string]json.RawMessage
 	if json.Unmarshal(g.line, &top) == nil {
 		for _, other := range noRequests {
-			if top[other.field] != nil {
+			if top[other.field] != nil && (other.field != "Item" || len(top) == 1) {
 				return other.text
 			}
 		}

@@ -51,6 +51,12 @@ func (t *trial) Bad(sample.RejectReason, []byte) {}
 func (k *kept) try(m mapped.Mapping, table string) *trial {
 	t := &trial{mapping: m, loads: map[string]float64{}}
 	d := m
+	d.Fields = maps.Clone(m.Fields)
+	for field, path := range d.Fields {
+		if path == nothing {
+			d.Fields[field] = ""
+		}
+	}
 	if d.Table = table; table == "" {
 		d.Table = "NAME"
 	}
@@ -128,8 +134,12 @@ func (r *Reading) propose(k *kept, table string) {
 func (t *trial) describe(k *kept, table string) string {
 	m := &t.mapping
 	var parts, flags []string
-	for _, field := range []string{"ts", "table", "pk", "sk", "op", "wcu", "rcu", "units", "bytes", "throttle"} {
+	for _, field := range append([]string{"ts", "table", "pk", "sk", "op", "wcu", "rcu", "units", "bytes", "read", "throttle"}, strangers...) {
 		path := m.Fields[field]
+		if path == nothing {
+			parts = append(parts, field+"=")
+			continue
+		}
 		if path == anyOperation {
 			path = "const:OPERATION"
 		}

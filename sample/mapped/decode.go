@@ -191,10 +191,13 @@ func (d *Decoder) each(message []byte, do func(line []byte)) {
 func (d *Decoder) line(line []byte) {
 	object := valueIn(line)
 	if object == nil {
-		object = logfmtIn(line)
+		if object = logfmtIn(line); object != nil {
+			d.before = line[:bytes.IndexByte(line, '=')]
+		}
+	} else {
+		d.before = line[:max(0, bytes.Index(line, object))]
 	}
 	if object != nil {
-		d.before = line[:max(0, bytes.Index(line, object))]
 		d.whole, line = line, object
 	}
 	d.frames(line) // frames reports the reject reason

@@ -154,13 +154,14 @@ const (
 	kindThrottle
 	kindCount
 	kindUnits
+	kindRead
 )
 
 // kinds are the fields of Keyheat JSON, and units: capacity units whose side follows the operation,
 // as a number or as DynamoDB's ConsumedCapacity.
 var kinds = map[string]kind{
 	"ts": kindTime, "table": kindText, "index": kindText, "pk": kindKey, "sk": kindKey, "op": kindOp,
-	"rcu": kindNumber, "wcu": kindNumber, "units": kindUnits, "bytes": kindNumber, "read": kindText, "throttle": kindThrottle,
+	"rcu": kindNumber, "wcu": kindNumber, "units": kindUnits, "bytes": kindNumber, "read": kindRead, "throttle": kindThrottle,
 	"rate": kindNumber, "n": kindNumber, "calls": kindNumber, "attempts": kindNumber, "waited_ms": kindNumber,
 	"failed": kindBool, "conflict": kindCount, "condition_failed": kindCount, "call": kindText, "caller": kindText, "account": kindText, "region": kindText,
 	"id": kindText, "attrs": kindAttrs,

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -87,8 +88,17 @@ func (o opener) list(value json.RawMessage, depth int) (taken bool) {
 }
 
 // named returns the object that a list spells out as pairs, as CloudWatch Logs Insights does:
-// [{"field":"a","value":"1"}]. It returns nil for any other list.
+// [{"field":"a","value":"1"}], or as a time with its line, as Loki does: ["1796040000","{…}"], whose
+// members are called 0 and 1. It returns nil for any other list.
 func named(list json.RawMessage) json.RawMessage {
+	var texts []string
+	if json.Unmarshal(list, &texts) == nil {
+		if len(texts) != 2 || objectIn([]byte(texts[1])) == nil {
+			return nil
+		}
+		raw, _ := json.Marshal(map[string]string{"0": texts[0], "1": texts[1]}) // texts always encode
+		return raw
+	}
 	var pairs []struct {
 		Field *string         `json:"field"`
 		Value json.RawMessage `json:"value"`
@@ -169,12 +179,16 @@ func objectIn(line []byte) json.RawMessage {
 	return nil
 }
 
+// colours are the codes with which loggers colour a terminal.
+var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
 // fewestPairs is how many pairs make a line one of logfmt.
 const fewestPairs = 3
 
 // logfmtIn returns the pairs of a line such as time=12:00 table=orders pk="a b" as an object, or
 // nil. Other words may be between them.
 func logfmtIn(line []byte) json.RawMessage {
+	line = colours.ReplaceAll(line, nil)
 	if bytes.Count(line, []byte("=")) < fewestPairs {
 		return nil
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/keyheat/keyheat/sample"
 )
 
 // Row is an object of a file that may be a sample, with the values at its paths.
@@ -132,13 +134,17 @@ func TimeUnit(text string) (u Unit, ok bool) {
 
 // HasTimeBefore reports whether a line has a time in front of its object.
 func HasTimeBefore(line []byte) bool {
-	object := objectIn(line)
-	if object == nil {
-		return false
+	d := Decoder{times: knownTimes}
+	if object := objectIn(line); object != nil {
+		d.before = line[:max(0, bytes.Index(line, object))]
+	} else if logfmtIn(line) != nil {
+		d.before = line[:bytes.IndexByte(line, '=')]
 	}
-	d := Decoder{times: knownTimes, before: line[:max(0, bytes.Index(line, object))]}
 	return d.timeBefore() != nil
 }
 
 // IsOperation reports whether a text names an operation of DynamoDB.
-func IsOperation(text string) bool { return operation(text) != text || operations[plain(text)] != 0 }
+func IsOperation(text string) bool {
+	_, known := sample.ParseOp(operation(text))
+	return known
+}

@@ -18,11 +18,11 @@ import (
 // layout may have a fraction behind the seconds. No layout lacks seconds, because a minute's
 // requests within one second would make any key hot.
 var knownTimes = []string{
-	time.RFC3339, "2006-01-02T15:04:05 MST", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05 Z0700", "2006-01-02 15:04:05 MST",
+	time.RFC3339, "2006-01-02T15:04:05 MST", "2006-01-02 15:04:05Z0700", "2006-01-02 15:04:05 -0700 MST", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05 Z0700", "2006-01-02 15:04:05 MST",
 	"2006-01-02 15:04:05 Z07:00", "2006-01-02 15:04:05Z07", "2006-01-02T15:04:05Z07", "20060102T150405Z07:00",
 	"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006/01/02 15:04:05", "02/Jan/2006:15:04:05 -0700",
 	"2.1.2006 15:04:05", "2.1.2006, 15:04:05", "2.1.2006T15:04:05",
-	"Jan 2, 2006 @ 15:04:05", time.RFC1123, time.RFC1123Z, time.ANSIC,
+	"Jan 2, 2006 @ 15:04:05", "Jan 2, 2006 15:04:05", time.UnixDate, time.RFC1123, time.RFC1123Z, time.ANSIC,
 }
 
 // millis returns a time in Unix milliseconds.

@@ -47,7 +47,19 @@ func (d *Decoder) appendValue(dst []byte, k kind, raw json.RawMessage) []byte {
 		return append(dst, unknownThrottle...)
 	case kindOp:
 		return appendText(dst, operation(text))
+	case kindRead:
+		switch text {
+		case "true":
+			text = "strong"
+		case "false":
+			text = "eventual"
+		}
+		return appendText(dst, text)
 	case kindText:
+		var list []string
+		if strings.HasPrefix(text, "[") && json.Unmarshal([]byte(text), &list) == nil && len(list) == 1 { // as OpenTelemetry writes the one table
+			return appendText(dst, list[0])
+		}
 		if first := raw[0]; first != '{' && first != '[' {
 			return appendText(dst, text)
 		}
@@ -123,7 +135,7 @@ func consumedIn(value json.RawMessage) (c consumed, ok bool) {
 	}
 	var list []json.RawMessage
 	if json.Unmarshal(object, &list) == nil && len(list) == 1 { // of a batch to one table
-		object = list[0]
+		object = inner(list[0])
 	}
 	if json.Unmarshal(object, &c) != nil {
 		return c, false
@@ -198,8 +210,11 @@ func plain(name string) string { return joints.Replace(strings.ToLower(name)) }
 // operation converts a foreign name of an operation to the API's name: put_item,
 // dynamodb:PutItem, DynamoDB.PutItem, INSERT. It returns an unknown name unchanged.
 func operation(text string) string {
-	short := text[strings.LastIndexAny(text, ":./")+1:]
-	if op := operations[plain(short)]; op != sample.OpUnknown {
+	short := plain(text[strings.LastIndexAny(text, ":./")+1:])
+	for _, class := range []string{"command", "request", "input"} { // of SDKs: PutItemCommand
+		short = strings.TrimSuffix(short, class)
+	}
+	if op := operations[short]; op != sample.OpUnknown {
 		return op.String()
 	}
 	return text
