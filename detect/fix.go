@@ -26,6 +26,7 @@ var (
 	FixOwnTimes          = newFix("own_times", ActionPipeline, EffortCode, "times-of-requests")             // requests carry the times of batches
 	FixBackOff           = newFix("back_off", ActionRetry, EffortCode, "retries")                           // all callers retry
 	FixSpreadBurst       = newFix("spread_burst", ActionSpread, EffortCode, "retries")                      // writes that may be late
+	FixRefilledCache     = newFix("refilled_cache", ActionCache, EffortCode, "caches")                      // by one of many readers
 	FixConditionalWrite  = newFix("conditional_write", ActionTransaction, EffortCode, "conditional-writes") // in place of a transaction
 	FixEventualRead      = newFix("eventual_read", ActionRead, EffortCode, "reads")                         // in place of a strong one
 	FixSmallerQuery      = newFix("smaller_query", ActionQuery, EffortCode, "queries")                      // fewer bytes

@@ -104,6 +104,8 @@ const (
 	// second. Clients of DynamoDB pause for up to 20 s between retries, and jobs that run
 	// each minute have come twice in this time.
 	HealedSeconds = 120
+	// KeptBursts is the most bursts of a key that are kept to see whether they come at fixed times.
+	KeptBursts = 8
 	// ResolveSeconds complete seconds below the warning share resolve a finding.
 	ResolveSeconds = 60
 	// MovingKeys keys, hot one after another, are a hot spot that moves.

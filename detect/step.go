@@ -41,7 +41,8 @@ type Arguments struct {
 	Units float64 `json:"units,omitempty"`
 	// From is the present rate of the caller, in units a second.
 	From float64 `json:"from,omitempty"`
-	// AtLeast reports that Count is a lower bound: the load was cut off where it was seen.
+	// AtLeast reports that Count is a lower bound: the load was cut off where it was seen, or
+	// earlier bursts are forgotten.
 	AtLeast bool `json:"at_least,omitempty"`
 	// Region is where old items of a global table move: the same in the findings of all
 	// Regions. Strong reports that the table's Regions are strongly consistent, so that it
@@ -55,7 +56,8 @@ type Arguments struct {
 	Attempts int64   `json:"attempts,omitempty"`
 	Sent     float64 `json:"sent,omitempty"`
 	Seconds  int     `json:"seconds,omitempty"`
-	// Every is the interval of bursts that come at fixed times, in seconds.
+	// Every is the interval of bursts that come at fixed times, in seconds. Count is then how
+	// many of them were seen, of the newest eight.
 	Every int `json:"every,omitempty"`
 	// Caller and Attribute are text of the monitored system.
 	Caller    sample.Text `json:"caller,omitempty"`

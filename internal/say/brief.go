@@ -89,8 +89,25 @@ func New(f *detect.Finding) Brief {
 	if b.Cause != "" {
 		b.Cause += listCallers(" Callers of the whole table: ", callers(casebook.MainCallers(f.TableCallers)))
 	}
+	if b.Cause != "" {
+		b.Cause += recurrence(f)
+	}
 	b.Why = b.Cause + whoCalls(f, &a, b.Callers)
 	return b
+}
+
+// recurrence tells how often bursts came at fixed times; empty for others.
+func recurrence(f *detect.Finding) string {
+	for i := range f.Advice {
+		if a := &f.Advice[i].Arguments; a.Every > 0 && a.Count > 0 {
+			times := fmt.Sprintf(" %d times", a.Count)
+			if a.AtLeast {
+				times = " At least" + times
+			}
+			return times + ", every " + wording.Span(time.Duration(a.Every)*time.Second) + "."
+		}
+	}
+	return ""
 }
 
 const (

@@ -337,7 +337,7 @@ func endedText(f *detect.Finding, a *casebook.Answer) string {
 		return "It is over: no request was refused after "
 	case f.Case == casebook.LargeCollection:
 		return "It is over: the items grew so until "
-	case slices.ContainsFunc(f.Advice, func(s detect.Step) bool { return s.Fix == detect.FixSpreadBurst }):
+	case slices.ContainsFunc(f.Advice, func(s detect.Step) bool { return s.Arguments.Every > 0 || s.Fix == detect.FixSpreadBurst }):
 		return "The burst is over: the load fell after " // another may come
 	}
 	return "It is over: the load fell after "

@@ -81,6 +81,7 @@ var fixWords = map[detect.Fix]words{
 	detect.FixOwnTimes:          newWords("Send each request's own time", "Requests{{with .Caller}} of {{.}}{{end}} carry the times of batches: seconds above the limit are unknown."),
 	detect.FixBackOff:           newWords(backOff, "{{with .Caller}}{{.}} sends each request {{$.Sent}} times; at{{else}}At{{end}} least {{.Attempts}} attempts were refused in {{.Span}}."),
 	detect.FixSpreadBurst:       newWords("Spread the burst over some seconds", "{{with .Every}}It comes every {{.}}: with a random delay, and limited{{else}}Limited{{end}} to {{.Units}}, the {{.Requests}} come up to {{.Span}} late."),
+	detect.FixRefilledCache:     newWords("Let one caller refill the cache", "Every {{.Every}} many callers read the same at once, as if a cache expired: refill it before, by one of them."),
 	detect.FixConditionalWrite:  newWords("Replace transactions with conditional writes", "{{.Share}} of the key's write units are transactional, and cost twice."),
 	detect.FixEventualRead:      newWords("Read eventually consistently where possible", "{{.Share}} of the read units are {{.Consistency}}; eventual reads spare {{.Units}}."),
 	detect.FixSmallerQuery:      newWords("Read fewer bytes with each query", "A query costs {{.PerQuery}} RCU on average: narrow its key condition, or set a Limit."),

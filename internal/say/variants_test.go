@@ -87,6 +87,10 @@ var variants = []variant{
 	{"no item of a batch comes twice", casebook.HotKey, func(f *detect.Finding) {
 		f.Evidence.Operations = []detect.Operation{{Op: "BatchWriteItem", Share: 1}}
 	}, nil},
+	{"a cache expired five times", casebook.HotItem, func(f *detect.Finding) {
+		f.Advice = []detect.Step{detect.NewStep(detect.FixRefilledCache)}
+		f.Advice[0].Arguments = detect.Arguments{Every: 300, Count: 5}
+	}, map[string]string{say.LineWhy: "Up to 1,100 WCU/s on one key, most on one item; one partition takes 1,000. 5 times, every 5 min. Main callers: “web” ≥48%, “app” ≥28%.", say.LineThen: "Let one caller refill the cache."}},
 	{"a third of sampled requests is refused", casebook.HotKey, func(f *detect.Finding) {
 		f.Throttling.Share, f.Throttling.ShareLow, f.Throttling.ShareHigh = 1./3, 0.242, 0.433
 	}, map[string]string{say.LineHarm: "33% (24 to 44%) of the key's writes refused since 16:55:49 UTC, for 31 s."}},

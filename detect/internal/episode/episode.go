@@ -328,14 +328,11 @@ func (e *Episode) count(s view, r Rules, standsFor int64) {
 func (e *Episode) addOver(second int64) {
 	e.Over++
 	e.overIn = detect.AddSecond(e.overIn, second)
-	if n := len(e.bursts); n >= maxBursts && second > e.bursts[n-1].To+1 {
+	if n := len(e.bursts); n >= detect.KeptBursts && second > e.bursts[n-1].To+1 {
 		e.bursts = slices.Delete(e.bursts, 0, 1)
 	}
 	e.bursts = detect.AddSecond(e.bursts, second)
 }
-
-// maxBursts is the most ranges of seconds that are kept to see fixed times of bursts.
-const maxBursts = 8
 
 // backDate moves the episode's start back to when the flushed load began to gather. The
 // mean is unknown until some flushes show that time. A load hot on average over all of it

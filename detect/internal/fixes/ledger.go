@@ -74,6 +74,7 @@ var ledger = []entry{
 	{detect.FixOwnTimes, ownTimes},
 	{detect.FixBackOff, backOff},
 	{detect.FixSpreadBurst, laterWrites},
+	{detect.FixRefilledCache, refilledCache},
 	{detect.FixConditionalWrite, conditionalWrite},
 	{detect.FixEventualRead, eventualRead},
 	{detect.FixSmallerQuery, smallerQuery},
@@ -163,7 +164,7 @@ func askBeforeDividing(all []applied) []applied {
 func withoutNeedless(all []applied, c *Case) []applied {
 	_, imports := c.importer()
 	if !imports && !slices.ContainsFunc(all, func(f applied) bool {
-		if f.Fix == detect.FixSpreadBurst {
+		if f.Fix == detect.FixSpreadBurst || f.Fix == detect.FixRefilledCache {
 			return true
 		}
 		return f.place == byEffect && f.Effort != detect.EffortNone && f.Action != detect.ActionSparse && !divides(f) && rank(f.Effort) < rank(detect.EffortKeys) && c.suffices(f.After)

@@ -84,7 +84,7 @@ func laterWrites(c *Case) (fix, bool) {
 		return fix{}, false
 	}
 	b := c.bursts()
-	if b.elapsed < burstOf*b.over || b.mean > calmShare*rate || c.reads() && b.interval == 0 {
+	if b.elapsed < burstOf*b.over || b.mean > calmShare*rate || c.reads() && (b.interval == 0 || c.isStampede()) {
 		return fix{}, false
 	}
 	waiting := float64(b.longest) * (c.peak() - rate)
@@ -92,7 +92,21 @@ func laterWrites(c *Case) (fix, bool) {
 	if delay > shortDelay {
 		return fix{}, false
 	}
-	return fix{arguments: detect.Arguments{Units: rate, Seconds: int(delay), Every: b.interval}, place: first}, true
+	return fix{arguments: detect.Arguments{Units: rate, Seconds: int(delay), Every: b.interval, Count: b.times, AtLeast: b.times == detect.KeptBursts}, place: first}, true
+}
+
+// isStampede reports whether bursts at fixed times read the same item again and again, as the
+// callers of a cache do once its entry has expired.
+func (c *Case) isStampede() bool {
+	hits, known := c.hitRate()
+	return known && hits >= mostShare && c.bursts().interval > 0
+}
+
+// refilledCache is for readers that all miss a cache at once.
+func refilledCache(c *Case) (fix, bool) {
+	b := c.bursts()
+	return fix{arguments: detect.Arguments{Every: b.interval, Count: b.times, AtLeast: b.times == detect.KeptBursts}, place: first},
+		c.reads() && c.SecondsOver() > 0 && c.PossibleSeconds == 0 && b.elapsed >= burstOf*b.over && c.isStampede()
 }
 
 // bursts are the seconds of a key above the limit, in the time since the first of them. The
@@ -101,6 +115,7 @@ type bursts struct {
 	elapsed, over, longest int64
 	mean                   float64 // load of all this time
 	interval               int     // 0 if they do not come at fixed times
+	times                  int     // how often they came, of the newest; 0 without an interval
 }
 
 func (c *Case) bursts() bursts {
@@ -110,6 +125,9 @@ func (c *Case) bursts() bursts {
 		b.over, b.longest = b.over+s.To-s.From+1, max(b.longest, s.To-s.From+1)
 	}
 	b.elapsed = max(b.elapsed, c.Seconds)
+	if b.interval > 0 {
+		b.times = len(c.Bursts)
+	}
 	if len(c.Bursts) == 0 {
 		b.over, b.longest = int64(c.SecondsOver()), int64(c.SecondsOver())
 	}
