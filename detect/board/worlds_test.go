@@ -643,9 +643,21 @@ func TestWorlds(t *testing.T) {
 }
 
 // checkSteps holds that every step is a fix with an effort, and that a key has one number of
-// key shards, and one rate for each caller.
+// key shards, and one rate for each caller. An incident has one redesign of a table's key: more values,
+// or key shards.
 func checkSteps(t *testing.T, found []detect.Finding) {
 	t.Helper()
+	for _, group := range casebook.Roots(found) {
+		values, shards := false, false
+		for _, f := range group {
+			for _, s := range f.Advice {
+				values, shards = values || f.Index == "" && s.Fix == detect.FixMoreValues, shards || f.Index == "" && s.Action == detect.ActionShard
+			}
+		}
+		if values && shards {
+			t.Errorf("the incident of %s advises more values, and key shards", group[0].Case)
+		}
+	}
 	for i := range found {
 		for _, s := range found[i].Advice {
 			if n := s.Arguments.Count; s.Action == detect.ActionShard && s.Fix != detect.FixEvenShards && n > 0 && n != found[i].Shards {

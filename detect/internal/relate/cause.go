@@ -38,6 +38,28 @@ func Assign(found []detect.Finding, policy func(detect.Target) detect.Policy) {
 	}
 	casebook.Lift(found)
 	followMoving(found)
+	followFew(found)
+}
+
+// followFew leaves one redesign to an incident: a key of more values needs no key shards, and a key
+// that has all load, or that is sharded or named after a time, no more values.
+func followFew(found []detect.Finding) {
+	for _, group := range casebook.Roots(found) {
+		root := group[0]
+		for _, f := range group[1:] {
+			switch {
+			case root.Case == casebook.FewValues && root.Index == "" && f.Subject.OfKey():
+				f.Advice = slices.DeleteFunc(slices.Clone(f.Advice), makesShards)
+			case (root.Subject.OfKey() || design(root) != "") && f.Case == casebook.FewValues && f.Index == "":
+				f.Advice = []detect.Step{} // the root has the steps
+			}
+		}
+	}
+}
+
+// makesShards reports whether a step makes key shards, or is on the way to them.
+func makesShards(s detect.Step) bool {
+	return slices.Contains([]string{detect.ActionShard, detect.ActionMigrate}, s.Action) || s.Fix == detect.FixPrewarmForShards || s.Fix == detect.FixCapacityForCopies
 }
 
 // grouping holds the relations between findings.
