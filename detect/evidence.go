@@ -35,7 +35,7 @@ type Evidence struct {
 	Items   []Part `json:"items"`
 	Callers []Part `json:"callers"`
 	// ItemBytes is the mean size of an item, 0 if unknown. If no sample carries a size, write
-	// units tell the size of large items. ChangedShare is the part of the items' bytes that
+	// units tell the size of large values. ChangedShare is the part of the items' bytes that
 	// writes changed, Attributes the changed attributes. Both need whole images, and are null
 	// and empty without them.
 	ItemBytes    float64  `json:"item_bytes"`

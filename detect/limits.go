@@ -213,6 +213,9 @@ const (
 	CeilingSeconds = 60
 	// LargeItemBytes is the least size of a large item.
 	LargeItemBytes = 4096
+	// LargeValueBytes is the least size of a value for S3: a write of it costs 64 units. Beside
+	// these, what the write's local indexes cost counts little.
+	LargeValueBytes = 64 << 10
 	// LittleChangeShare is the changed share of an item's bytes that still counts as
 	// little: most of a write's cost pays for unchanged bytes.
 	LittleChangeShare = 0.1

@@ -7,7 +7,7 @@ const (
 	maxSKBytes   = 1024
 	minNameBytes = 3
 	maxNameBytes = 255
-	maxItemBytes = 400 << 10
+	MaxItemBytes = 400 << 10
 	// maxPageBytes is the most that one Query, Scan or statement reads.
 	maxPageBytes = 1 << 20
 )
@@ -75,7 +75,7 @@ func (r *Record) fault() RejectReason {
 // fault. So a record costs one branch, instead of one for each field.
 func (r *Record) CheckAmounts() RejectReason {
 	units := r.RCU | (MaxUnits - r.RCU) | r.WCU | (MaxUnits - r.WCU)
-	others := (r.Time - minTime) | (maxTime - r.Time) | r.Bytes | (maxItemBytes - r.Bytes) |
+	others := (r.Time - minTime) | (maxTime - r.Time) | r.Bytes | (MaxItemBytes - r.Bytes) |
 		(r.N - 1) | (MaxN - r.N) | r.Attempts | (MaxAttempts - r.Attempts)
 	if int64(units)|others >= 0 && (r.WCU == 0 || !r.Op.IsRead()) &&
 		(r.Calls == 0 || r.Calls >= MinCalls && r.Calls <= float64(r.N)) &&
@@ -143,7 +143,7 @@ func (r *Record) checkAmounts() RejectReason {
 	switch {
 	case r.Bytes < 0:
 		return RejectBadBytes
-	case r.Bytes > maxItemBytes && (r.Bytes > maxPageBytes || !r.Op.readsPages()):
+	case r.Bytes > MaxItemBytes && (r.Bytes > maxPageBytes || !r.Op.readsPages()):
 		return RejectTooLarge
 	case r.Read > Transactional:
 		return RejectBadRead

@@ -32,7 +32,7 @@ func TestWhatIsUsualHasNoFault(t *testing.T) {
 		whole(&r.Time, minTime, maxTime, minTime-1, maxTime+1, math.MinInt64, math.MaxInt64)
 		whole((*int64)(&r.RCU), 500, int64(MaxUnits), int64(MaxUnits)+1, -1, math.MinInt64)
 		whole((*int64)(&r.WCU), 1000, int64(MaxUnits), int64(MaxUnits)+1, -1, math.MaxInt64)
-		whole(&r.Bytes, 900, maxItemBytes, maxItemBytes+1, maxPageBytes, maxPageBytes+1, -1, math.MinInt64)
+		whole(&r.Bytes, 900, MaxItemBytes, MaxItemBytes+1, maxPageBytes, maxPageBytes+1, -1, math.MinInt64)
 		whole(&r.N, 7, MaxN, MaxN+1, 0, math.MinInt64)
 		whole(&r.Attempts, 1, MaxAttempts, MaxAttempts+1, -1)
 		float(&r.Rate, 0.5, MinRate, MinRate/2, 0, -1, 2, math.NaN(), math.Inf(1))

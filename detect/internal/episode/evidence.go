@@ -141,8 +141,8 @@ func summariseEvidence(e *sketch.Evidence, seconds int, weight float64) *detect.
 	return summary
 }
 
-// sizeByUnits returns the mean size of large items by the write units of requests for one
-// item; 0 if these are too few to tell it from a small one's.
+// sizeByUnits returns the mean size of large values by the write units of requests for one item; 0
+// if these are too few to tell it, or are the sum of several requests.
 func sizeByUnits(ops []sketch.OpLoad) float64 {
 	units, requests := 0.0, int64(0)
 	for _, o := range ops {
@@ -150,7 +150,7 @@ func sizeByUnits(ops []sketch.OpLoad) float64 {
 			units, requests = units+detect.Units(o.Write), requests+o.Requests
 		}
 	}
-	if bytes := detect.Ratio(units, float64(requests)) * sample.WriteUnitBytes; bytes > detect.LargeItemBytes {
+	if bytes := detect.Ratio(units, float64(requests)) * sample.WriteUnitBytes; detect.LargeValueBytes <= bytes && bytes <= sample.MaxItemBytes {
 		return bytes
 	}
 	return 0

@@ -131,7 +131,7 @@ func (c *Case) shareOfSmallItems() float64 {
 
 // objectStore is for values that S3 holds for less.
 func objectStore(c *Case) (fix, bool) {
-	if !c.hasLargeItems() || c.Evidence.ItemBytes < largeValueBytes || LittleChanges(c.Finding) {
+	if !c.hasLargeItems() || c.Evidence.ItemBytes < detect.LargeValueBytes || LittleChanges(c.Finding) {
 		return fix{}, false
 	}
 	left := c.shareOfSmallItems()

@@ -30,8 +30,6 @@ const (
 	shortDelay = 15
 	// largeQueryUnits are the read units of a large query: 32 KB, eventually consistent.
 	largeQueryUnits = 4
-	// largeValueBytes is the least size of a value for S3: a write of it costs 64 units.
-	largeValueBytes = 64 << 10
 	// counterBytes is the largest size of a counter's item.
 	counterBytes = 1024
 	// copyShare is the part of a partition's limit that copying old items may take.
