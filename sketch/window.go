@@ -130,7 +130,7 @@ type Window struct {
 	// Second is the event-time second, in Unix seconds.
 	Second int64
 	// Span is the number of seconds from Second on whose mean the window holds, 0 for the second
-	// itself: see [Window.Mean]. It is not encoded.
+	// itself. It is not encoded.
 	Span int64
 	// Total is exact.
 	Total Total

@@ -2,8 +2,10 @@ package analyze
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -63,11 +65,47 @@ func (s *sketches) all() iter.Seq[*sketch.Window] {
 	return func(yield func(*sketch.Window) bool) {
 		for w := range s.windows.All() {
 			if span := spans[w.Target]; span > 0 {
-				w = w.Mean(span)
+				w = meanOf(w, span)
 			}
 			if !yield(w) {
 				return
 			}
 		}
 	}
+}
+
+// meanOf returns the window of a mean second, of one with the sums of so many seconds. Its loads are
+// rounded towards what they prove. Counts of requests stay, and so does evidence, whose loads are a
+// base for shares.
+func meanOf(w *sketch.Window, seconds int64) *sketch.Window {
+	m, part := *w, 1/float64(seconds)
+	m.Span, m.Total.Load, m.Total.Throttled, m.Total.Keyless = seconds, down(w.Total.Load, seconds), down(w.Total.Throttled, seconds), down(w.Total.Keyless, seconds)
+	m.Total.ReadLargest, m.Total.WriteLargest = part*w.Total.ReadLargest, part*w.Total.WriteLargest
+	m.Callers, m.Scanners, m.Unseen = meanTop(w.Callers, seconds), meanTop(w.Scanners, seconds), up(w.Unseen, seconds)
+	m.Keys, m.Cells = slices.Clone(w.Keys), nil // a place is of no use without seconds
+	for i := range m.Keys {
+		k := &m.Keys[i]
+		k.Low, k.Err, k.Throttled = down(k.Low, seconds), up(k.Err, seconds), down(k.Throttled, seconds)
+		for _, s := range []*sketch.Spread{&k.ReadSpread, &k.WriteSpread} {
+			s.Variance, s.Largest = part*part*s.Variance, part*s.Largest
+		}
+	}
+	return &m
+}
+
+// down and up return a part of a load, rounded down or up.
+func down(l sketch.Load, of int64) sketch.Load {
+	return sketch.Load{Read: l.Read / sample.Milli(of), Write: l.Write / sample.Milli(of)}
+}
+
+func up(l sketch.Load, of int64) sketch.Load {
+	return down(sketch.Load{Read: l.Read + sample.Milli(of) - 1, Write: l.Write + sample.Milli(of) - 1}, of)
+}
+
+func meanTop(t sketch.Top, seconds int64) sketch.Top {
+	mean := sketch.Top{Entries: slices.Clone(t.Entries), Missing: (t.Missing + uint64(seconds) - 1) / uint64(seconds)}
+	for i := range mean.Entries {
+		mean.Entries[i].Weight /= uint64(seconds)
+	}
+	return mean
 }
