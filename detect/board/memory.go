@@ -7,6 +7,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/contention"
 	"github.com/keyheat/keyheat/detect/internal/episode"
+	"github.com/keyheat/keyheat/detect/internal/timeline"
 	"github.com/keyheat/keyheat/detect/keypatterns"
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/sketch"
@@ -41,7 +42,7 @@ func (m *Memory) From() int64 { return m.from }
 
 // Clock is how far a board has come.
 type Clock struct {
-	timeline       episode.Timeline
+	timeline       timeline.Timeline
 	newest, shedAt int64
 }
 

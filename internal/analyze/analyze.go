@@ -254,7 +254,7 @@ func read(ctx context.Context, o Options) (*samples, error) {
 	if o.Remote != nil {
 		src.Remote = o.Remote
 	}
-	f.overlap = newOverlap()
+	f.overlap = intake.NewOverlap()
 	if err := src.Run(ctx, f); err != nil {
 		return nil, err
 	}
@@ -267,7 +267,7 @@ func read(ctx context.Context, o Options) (*samples, error) {
 	if f.files.HasExports() {
 		f.notes = append(f.notes, say.LastWrites)
 	}
-	f.notes = append(append(f.notes, f.overlap.notes()...), f.types.notes()...)
+	f.notes = append(append(f.notes, f.overlap.Notes()...), f.types.notes()...)
 	return f, nil
 }
 

@@ -32,7 +32,7 @@ type samples struct {
 	hide       func(*sample.Record) // nil hides nothing
 	hidden     sample.Record        // the record at hand, where keys are hidden
 	unsorted   map[string]bool      // the tables whose items have a partition key alone, by name
-	overlap    *overlap             // nil for a single file
+	overlap    *intake.Overlap      // nil for a single file
 	types      keyTypes
 	// delivered are the changes of each stream shard; nil if the source has none, or keys
 	// are hidden: an edge of a partition is a key's position. from is the shard at hand.
@@ -184,7 +184,7 @@ func (f *samples) message(m source.Message) error {
 		return nil
 	}
 	if f.overlap != nil {
-		f.overlap.message(m.Value)
+		f.overlap.Message(m.Value)
 	}
 	f.decoder.Decode(m.Value, m.Time, f)
 	err := f.sealIfFull()
@@ -201,7 +201,7 @@ func (f *samples) Claim(_ context.Context, c source.Claim) (source.Partition, er
 	f.tally.Begin(c.Partition)
 	f.files.Begin()
 	if f.overlap != nil {
-		f.overlap.begin(c.Partition)
+		f.overlap.Begin(c.Partition)
 	}
 	return &file{into: f, source: "file", path: c.Partition, position: c.First}, nil
 }

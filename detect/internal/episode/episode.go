@@ -374,7 +374,7 @@ func (e *Episode) gather(s view, since int64, r Rules) (gathered int64) {
 			e.sumTable = e.sumTable.Plus(r.Table(s.second-gathered, s.second-1))
 		}
 	case !s.flushed && since <= detect.ResolveSeconds && (e.sampled || s.write.Spread.Variance > 0 || s.read.Spread.Variance > 0):
-		e.pass(r.Time.completeSeconds(s.second-since, s.second-1))
+		e.pass(r.Time.CompleteSeconds(s.second-since, s.second-1))
 	}
 	return gathered
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/internal/timeline"
 	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -37,7 +38,7 @@ type servedSecond struct {
 }
 
 // observe records the next second. It reports whether a healed key is refused again.
-func (h *healing) observe(s servedSecond, k detect.Subject, t Timeline) (relapsed bool) {
+func (h *healing) observe(s servedSecond, k detect.Subject, t timeline.Timeline) (relapsed bool) {
 	if s.second > t.Settled {
 		return false // a late refusal may follow
 	}
@@ -53,10 +54,10 @@ func (h *healing) observe(s servedSecond, k detect.Subject, t Timeline) (relapse
 		}
 		return relapsed
 	}
-	if h.refused == 0 || !t.wasSeen(s.second) {
+	if h.refused == 0 || !t.WasSeen(s.second) {
 		return false
 	}
-	h.seconds += max(1, t.completeSeconds(before, s.second))
+	h.seconds += max(1, t.CompleteSeconds(before, s.second))
 	h.units += s.units * s.marked
 	h.spread.Variance += (s.sampled.Spread.Variance + s.sampled.Whole) * s.marked * s.marked
 	h.spread.Largest = max(h.spread.Largest, s.sampled.Spread.Largest)

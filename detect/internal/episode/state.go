@@ -4,6 +4,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/harm"
 	"github.com/keyheat/keyheat/detect/internal/throttling"
+	"github.com/keyheat/keyheat/detect/internal/timeline"
 	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -135,8 +136,8 @@ func (e *Episode) extend(from, to int64) {
 
 // settle resolves the episode once enough complete seconds have passed with nothing hot
 // in them.
-func (e *Episode) settle(second int64, t Timeline) {
-	if (e.state == detect.Pending || e.state == detect.Firing) && t.completeSeconds(e.last, second) >= detect.ResolveSeconds {
+func (e *Episode) settle(second int64, t timeline.Timeline) {
+	if (e.state == detect.Pending || e.state == detect.Firing) && t.CompleteSeconds(e.last, second) >= detect.ResolveSeconds {
 		e.state = detect.Resolved
 	}
 }

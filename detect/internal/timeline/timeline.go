@@ -1,4 +1,5 @@
-package episode
+// Package timeline follows how far event time has come, and which of its seconds were seen.
+package timeline
 
 import (
 	"slices"
@@ -14,9 +15,9 @@ type Timeline struct {
 	incomplete []detect.Span // in order, apart from each other
 }
 
-// completeSeconds returns the number of seconds after from, up to and including to, that are
+// CompleteSeconds returns the number of seconds after from, up to and including to, that are
 // settled and were completely seen.
-func (t Timeline) completeSeconds(from, to int64) int64 {
+func (t Timeline) CompleteSeconds(from, to int64) int64 {
 	from, to = max(from, t.since), min(to, t.Settled)
 	n := max(0, to-from)
 	for _, s := range t.incomplete {
@@ -27,11 +28,11 @@ func (t Timeline) completeSeconds(from, to int64) int64 {
 
 // IsQuietSince reports whether enough complete seconds have passed since one to resolve a finding.
 func (t Timeline) IsQuietSince(second int64) bool {
-	return t.completeSeconds(second, t.Settled) >= detect.ResolveSeconds
+	return t.CompleteSeconds(second, t.Settled) >= detect.ResolveSeconds
 }
 
-// wasSeen reports whether a second was completely seen, as far as known.
-func (t Timeline) wasSeen(second int64) bool {
+// WasSeen reports whether a second was completely seen, as far as known.
+func (t Timeline) WasSeen(second int64) bool {
 	return !slices.ContainsFunc(t.incomplete, func(s detect.Span) bool { return s.From <= second && second <= s.To })
 }
 
@@ -56,13 +57,4 @@ func (t *Timeline) Settle(second int64, complete bool) bool {
 // Evict drops state that no second after oldest needs.
 func (t *Timeline) Evict(oldest int64) {
 	t.incomplete = slices.DeleteFunc(t.incomplete, func(s detect.Span) bool { return s.To < oldest-detect.ResolveSeconds })
-}
-
-// pushWithin puts a second before the newest ones, and reports whether all of them lie
-// within the given seconds.
-func pushWithin(newest []int64, second, seconds int64) bool {
-	copy(newest[1:], newest)
-	newest[0] = second
-	earliest := newest[len(newest)-1]
-	return earliest != 0 && second-earliest < seconds
 }

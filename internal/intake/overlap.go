@@ -1,4 +1,4 @@
-package analyze
+package intake
 
 import (
 	"bytes"
@@ -11,9 +11,9 @@ import (
 	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
-// overlap finds lines that files have in common in a row, as rotated logs and copies have. Single
+// Overlap finds lines that files have in common in a row, as rotated logs and copies have. Single
 // lines may be alike by chance.
-type overlap struct {
+type Overlap struct {
 	blocks map[uint64]int // the first file with a block
 	paths  []string
 	shared map[[2]int]int // blocks of an earlier and a later file
@@ -29,12 +29,14 @@ const (
 	maxBlocks, fewestShared = 1 << 19, 3
 )
 
-func newOverlap() *overlap { return &overlap{blocks: map[uint64]int{}, shared: map[[2]int]int{}} }
+// NewOverlap returns one without files.
+func NewOverlap() *Overlap { return &Overlap{blocks: map[uint64]int{}, shared: map[[2]int]int{}} }
 
-// begin begins another file.
-func (o *overlap) begin(path string) { o.paths, o.lines = append(o.paths, path), 0 }
+// Begin begins another file.
+func (o *Overlap) Begin(path string) { o.paths, o.lines = append(o.paths, path), 0 }
 
-func (o *overlap) message(text []byte) {
+// Message adds whole lines of the file.
+func (o *Overlap) Message(text []byte) {
 	for len(text) > 0 {
 		line, rest, _ := bytes.Cut(text, []byte("\n"))
 		text = rest
@@ -49,7 +51,7 @@ func (o *overlap) message(text []byte) {
 }
 
 // block looks for the block that ends with the last line.
-func (o *overlap) block() {
+func (o *Overlap) block() {
 	hash := uint64(0)
 	for i := range blockLines {
 		hash = hash*0x9E3779B97F4A7C15 + o.row[(o.lines+i)%blockLines]
@@ -63,13 +65,13 @@ func (o *overlap) block() {
 	}
 }
 
-// notes tell which files repeat lines of others, and about how many.
-func (o *overlap) notes() (all []string) {
+// Notes tell which files repeat lines of others, and about how many.
+func (o *Overlap) Notes() (all []string) {
 	const most = 5
 	for _, pair := range slices.SortedFunc(maps.Keys(o.shared), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }) {
 		if n := o.shared[pair]; n >= fewestShared && len(all) < most {
 			all = append(all, fmt.Sprintf("%s repeats %s lines of %s in their order, and they count twice: leave one of the files out, or their common part.",
-				printable(o.paths[pair[1]]), wording.Roughly(float64(n*blockEvery)), printable(o.paths[pair[0]])))
+				wording.Printable(o.paths[pair[1]]), wording.Roughly(float64(n*blockEvery)), wording.Printable(o.paths[pair[0]])))
 		}
 	}
 	return all
