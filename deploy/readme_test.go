@@ -110,8 +110,8 @@ func (r *readme) run(t *testing.T, text string) {
 	for line := range strings.Lines(text) {
 		switch words := strings.Fields(line); {
 		case !strings.HasPrefix(words[0], "bin/"):
-		case words[1] == "serve":
-			r.serve(t, "KEYHEAT_LISTEN=127.0.0.1:0 exec "+line) // another test may have the port
+		case words[1] == "serve", words[1] == "up":
+			r.serve(t, "KEYHEAT_LOG_FORMAT=json KEYHEAT_LOG_LEVEL=info KEYHEAT_LISTEN=127.0.0.1:0 exec "+line) // another test may have the port
 		case words[1] == "run":
 			r.serve(t, "KEYHEAT_ADMIN_LISTEN=127.0.0.1:0 exec "+line)
 		default:
