@@ -149,13 +149,26 @@ type Parsed struct {
 // before the number, a hexadecimal one, or one with a word before the base, from nobody: such a form
 // is only read.
 func Parse(name string) (Parsed, bool) {
-	p, ok := parse(dates.ReplaceAllStringFunc(name, func(date string) string { return strings.Repeat("x", len(date)) }))
+	p, ok := parse(withoutDates(name))
 	if p.Form.Prefix {
 		p.Base = name[len(name)-len(p.Base):]
 	} else {
 		p.Base, p.Tail = name[:len(p.Base)], name[len(name)-len(p.Tail):]
 	}
 	return p, ok
+}
+
+// withoutDates returns the name with letters in the place of dates. Digits beside one show that it
+// is a part of a longer number.
+func withoutDates(name string) string {
+	out := []byte(name)
+	digit := func(at int) bool { return at >= 0 && at < len(name) && '0' <= name[at] && name[at] <= '9' }
+	for _, at := range dates.FindAllStringIndex(name, -1) {
+		if !digit(at[0]-1) && !digit(at[1]) {
+			copy(out[at[0]:at[1]], strings.Repeat("x", at[1]-at[0]))
+		}
+	}
+	return string(out)
 }
 
 func parse(name string) (Parsed, bool) {

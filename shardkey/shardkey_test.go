@@ -83,6 +83,7 @@ func TestParse(t *testing.T) {
 		{"cart#42#3#2026-11-28", "cart#42", "#2026-11-28", 3, shardkey.Form{Before: "#"}},
 		{"cart42|003|events", "cart42", "|events", 3, shardkey.Form{Before: "|", Digits: 3}},
 		{"2026-11-28#3", "2026-11-28", "", 3, shardkey.HashNumber()},
+		{"flood-1763690402-17", "flood-1763690402", "", 17, shardkey.Form{Before: "-"}},
 		{"3#2026-11-28", "2026-11-28", "", 3, shardkey.NumberHash()},
 	} {
 		p, ok := shardkey.Parse(c.name)

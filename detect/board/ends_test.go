@@ -90,7 +90,7 @@ func TestACollectionIsBounded(t *testing.T) {
 	t.Parallel()
 	s := story{
 		workloads: []workload{{key: "a", units: 1500, bytes: 1024, edit: &sample.Edit{Changed: 1024, Grown: 1024}}},
-		facts:     &detect.TableFacts{LSIs: []string{"by-date"}},
+		facts:     &detect.TableFacts{LSIs: []string{"by-date"}}, lasts: 240,
 	}
 	f := single(t, s.findings(), casebook.LargeCollection)
 	if f == nil || f.Advice[0].Fix != detect.FixBoundedCollection {

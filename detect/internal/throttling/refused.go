@@ -128,6 +128,10 @@ func partOf(s sketch.Spread, part, all sample.Milli) sketch.Spread {
 	return s
 }
 
+// leastRefused is the least share of the throttled load of a key that is named. Below it, one of many
+// is named at random, and the next judge names another.
+const leastRefused = 0.001
+
 // Keys returns the keys with the most throttled load, the most throttled first.
 func (r Refused) Keys() []detect.RefusedKey {
 	if len(r) == 0 {
@@ -167,7 +171,9 @@ func (r Refused) Keys() []detect.RefusedKey {
 	seconds := r[len(r)-1].at - r[0].at + 1
 	var keys []detect.RefusedKey
 	for _, k := range most[:min(len(most), detect.RefusedKeys)] {
-		keys = append(keys, k.finding(seconds, &all))
+		if f := k.finding(seconds, &all); f.Share >= leastRefused {
+			keys = append(keys, f)
+		}
 	}
 	return keys
 }
