@@ -54,7 +54,7 @@ func (h *HTTP) openDoor(config *Config, log *slog.Logger) (handlers map[string]h
 		return nil, nil
 	}
 	settings := push.Config{User: admin.User, Late: config.Commit.Interval + sendLate, SpansLate: config.Commit.Interval + spansLate}
-	if settings.Instance, err = config.instance(); err != nil {
+	if settings.Instance, err = cli.Instance(config.Admin.Listen); err != nil {
 		return nil, err
 	}
 	_, settings.MemoryBytes, _ = config.share()

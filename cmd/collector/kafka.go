@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -184,7 +183,7 @@ func (k *Kafka) open(ctx context.Context, config *Config, d cli.Daemon) (*readin
 	if err != nil {
 		return nil, cli.Wrong(err)
 	}
-	if settings.Instance, err = config.instance(); err != nil {
+	if settings.Instance, err = cli.Instance(config.Admin.Listen); err != nil {
 		return nil, err
 	}
 	_, settings.MemoryBytes, _ = config.share()
@@ -206,16 +205,3 @@ func (k *Kafka) open(ctx context.Context, config *Config, d cli.Daemon) (*readin
 	}
 	return &reading{collector: collector, from: source, metrics: source, apply: apply}, nil
 }
-
-// instance returns the name that this collector has in the group also after it is started
-// again: two of a host listen at different addresses.
-func (c *Config) instance() (string, error) {
-	host, err := os.Hostname()
-	if err != nil {
-		return "", fmt.Errorf("read the host name: %w", err)
-	}
-	return notInInstances.ReplaceAllString(host+"-"+c.Admin.Listen, "_"), nil
-}
-
-// notInInstances matches characters that Kafka refuses in a member's name.
-var notInInstances = regexp.MustCompile(`[^a-zA-Z0-9._-]`)

@@ -42,7 +42,11 @@ func upCommand() *cobra.Command {
 		if len(config.Web.Operators) == 0 && !config.Web.IsOpen(config.Listen) {
 			return cli.Wrong(fmt.Errorf("nobody may send samples: name the producers' users in web.operators, or write * for all users"))
 		}
-		return serveWith(c.Context(), config, again, newDoor(config, c.OutOrStdout()), c.ErrOrStderr())
+		samples, err := newDoor(config, c.OutOrStdout(), c.ErrOrStderr())
+		if err != nil {
+			return err
+		}
+		return serveWith(c.Context(), config, again, samples, c.ErrOrStderr())
 	})
 }
 
@@ -64,18 +68,13 @@ type door struct {
 	out    io.Writer
 }
 
-func newDoor(config *Config, out io.Writer) *door {
-	host, _ := os.Hostname() // without a name the address tells it apart
-	settings := push.Config{
-		User: admin.User, MemoryBytes: doorMemory,
-		Instance: strings.Map(func(r rune) rune {
-			if strings.ContainsRune(".-_", r) || '0' <= r && r <= '9' || 'a' <= r|0x20 && r|0x20 <= 'z' {
-				return r
-			}
-			return '_'
-		}, host+"-"+config.Listen),
+func newDoor(config *Config, out, logs io.Writer) (*door, error) {
+	instance, err := cli.Instance(config.Listen)
+	if err != nil {
+		return nil, err
 	}
-	return &door{source: push.New(settings, nil, config.Log.Logger(io.Discard)), out: out}
+	settings := push.Config{User: admin.User, MemoryBytes: doorMemory, Instance: instance}
+	return &door{source: push.New(settings, nil, config.Log.Logger(logs)), out: out}, nil
 }
 
 func (d *door) handlers() map[string]http.Handler {

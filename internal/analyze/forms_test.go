@@ -23,27 +23,27 @@ import (
 	"github.com/keyheat/keyheat/sample/mapped"
 )
 
-// write1 is one write in the life of a service, as its logs tell it.
-type write1 struct {
+// loggedWrite is one write in the life of a service, as its logs tell it.
+type loggedWrite struct {
 	n     int
 	at    time.Time
 	key   string
 	units int
 }
 
-func (w write1) item() string { return fmt.Sprintf("line%d", w.n) }
+func (w loggedWrite) item() string { return fmt.Sprintf("line%d", w.n) }
 
-func (w write1) stamp() string { return w.at.Format("2006-01-02T15:04:05.000Z07:00") }
+func (w loggedWrite) stamp() string { return w.at.Format("2006-01-02T15:04:05.000Z07:00") }
 
 // writes are some seconds of writes of so many units, of which one key gets 1,200 units a second.
-func writes(each int) (all []write1) {
+func writes(each int) (all []loggedWrite) {
 	seconds := 12
 	if each == 1 { // many
 		seconds = 6
 	}
 	for s := range seconds {
 		for i := range 1200/each + 20 {
-			w := write1{n: len(all), at: noon.Add(time.Duration(s)*time.Second + time.Duration(i*1000/(1200/each+20))*time.Millisecond), key: "acme", units: each}
+			w := loggedWrite{n: len(all), at: noon.Add(time.Duration(s)*time.Second + time.Duration(i*1000/(1200/each+20))*time.Millisecond), key: "acme", units: each}
 			if i >= 1200/each {
 				w.key, w.units = fmt.Sprintf("customer%d", (7*len(all))%90), 1
 			}
@@ -54,7 +54,7 @@ func writes(each int) (all []write1) {
 }
 
 // lines writes each as a line.
-func lines(all []write1, line func(write1) string) string {
+func lines(all []loggedWrite, line func(loggedWrite) string) string {
 	var b strings.Builder
 	for _, w := range all {
 		b.WriteString(line(w) + "\n")
@@ -63,7 +63,7 @@ func lines(all []write1, line func(write1) string) string {
 }
 
 // list writes all as a list.
-func list(all []write1, element func(write1) string) string {
+func list(all []loggedWrite, element func(loggedWrite) string) string {
 	return "[" + strings.ReplaceAll(strings.TrimSpace(lines(all, element)), "\n", ",") + "]"
 }
 
@@ -73,18 +73,18 @@ func quoted(text string) string {
 }
 
 // logged is a request as a service logs it, without its time.
-func logged(w write1) string {
+func logged(w loggedWrite) string {
 	return fmt.Sprintf(`{"level":"info","traceId":"t%d","ddb":{"table":"orders","key":%q,"action":"update_item","wcu":%d}}`, w.n, w.key, w.units)
 }
 
 // change is a stream record; what names its table comes with it.
-func changed(w write1, table string) string {
+func changed(w loggedWrite, table string) string {
 	return fmt.Sprintf(`{"eventID":"e%d","eventName":"INSERT","eventSource":"aws:dynamodb"%s,"dynamodb":{"ApproximateCreationDateTime":%d,"Keys":{"customer":{"S":%q},"line":{"S":%q}},"NewImage":{"customer":{"S":%q},"line":{"S":%q}}}}`,
 		w.n, table, w.at.UnixMilli(), w.key, w.item(), w.key, w.item())
 }
 
 // trailed is an event of CloudTrail.
-func trailed(w write1) string {
+func trailed(w loggedWrite) string {
 	return fmt.Sprintf(`{"eventVersion":"1.08","eventTime":%q,"eventSource":"dynamodb.amazonaws.com","eventName":"PutItem","awsRegion":"eu-west-1","requestID":"r%d","requestParameters":{"tableName":"orders","key":{"customer":%q,"line":%q}}}`,
 		w.at.Format(time.RFC3339), w.n, w.key, w.item())
 }
@@ -103,7 +103,7 @@ const arn = `,"eventSourceARN":"arn:aws:dynamodb:eu-west-1:111122223333:table/or
 var forms = map[string]map[string]func() string{
 	"CSV or TSV": {
 		"columns": func() string {
-			return "when;kunde;auftrag;aktion;verbrauchte einheiten\n" + lines(writes(50), func(w write1) string {
+			return "when;kunde;auftrag;aktion;verbrauchte einheiten\n" + lines(writes(50), func(w loggedWrite) string {
 				return fmt.Sprintf("%s;%s;%s;Update;%d,0", w.at.Format("02.01.2006 15:04:05.000"), w.key, w.item(), w.units)
 			})
 		},
@@ -118,7 +118,7 @@ var forms = map[string]map[string]func() string{
 			return b.String()
 		},
 		"a key in JSON": func() string {
-			return "time,table,operation,key,capacity_units\n" + lines(writes(50), func(w write1) string {
+			return "time,table,operation,key,capacity_units\n" + lines(writes(50), func(w loggedWrite) string {
 				return fmt.Sprintf(`%s,orders,PutItem,"{""customer"":{""S"":""%s""},""line"":{""S"":""%s""}}",%d`, w.stamp(), w.key, w.item(), w.units)
 			})
 		},
@@ -128,73 +128,73 @@ var forms = map[string]map[string]func() string{
 		"a list":   func() string { return list(writes(50), timed) },
 		"touching": func() string { return strings.ReplaceAll(lines(writes(1), timed), "\n", "") }, // some MiB
 		"with ConsumedCapacity": func() string {
-			return lines(writes(50), func(w write1) string {
+			return lines(writes(50), func(w loggedWrite) string {
 				return fmt.Sprintf(`{"time":%q,"operation":"UpdateItem","params":{"TableName":"orders","Key":{"customer":{"S":%q},"line":{"S":%q}}},"ConsumedCapacity":{"TableName":"orders","CapacityUnits":%d,"Table":{"CapacityUnits":%d}}}`,
 					w.stamp(), w.key, w.item(), w.units+1, w.units)
 			})
 		},
 		"as a stream of changes of a connector": func() string {
-			return lines(writes(1), func(w write1) string {
+			return lines(writes(1), func(w loggedWrite) string {
 				return fmt.Sprintf(`{"topic":"t","key":{"customer":%q,"line":%q},"value":{"op":"u","source":{"table_name":"orders"},"ts_ms":%d}}`, w.key, w.item(), w.at.UnixMilli())
 			})
 		},
 	},
 	"logs with JSON in their lines": {
 		"the time in front": func() string {
-			return lines(writes(50), func(w write1) string { return w.stamp() + " INFO " + logged(w) })
+			return lines(writes(50), func(w loggedWrite) string { return w.stamp() + " INFO " + logged(w) })
 		},
 		"syslog": func() string {
-			return lines(writes(50), func(w write1) string { return "<134>1 " + w.stamp() + " host carts 77 - - " + logged(w) })
+			return lines(writes(50), func(w loggedWrite) string { return "<134>1 " + w.stamp() + " host carts 77 - - " + logged(w) })
 		},
 		"pino": func() string {
-			return lines(writes(50), func(w write1) string {
+			return lines(writes(50), func(w loggedWrite) string {
 				return fmt.Sprintf(`{"level":30,"time":%d,"pid":1,"hostname":"h1","success":true,"id":"2","caller":"main.go:19","commandName":"PutItemCommand","input":{"TableName":"orders","Key":{"customer":{"S":%q},"line":{"S":%q}}},"output":{"ConsumedCapacity":{"CapacityUnits":%d}}}`, w.at.UnixMilli(), w.key, w.item(), w.units)
 			})
 		},
 		"Powertools": func() string {
-			return lines(writes(50), func(w write1) string {
+			return lines(writes(50), func(w loggedWrite) string {
 				return fmt.Sprintf(`{"level":"INFO","message":"put","event":"put_item","timestamp":%q,"table_name":"orders","hash_key":%q,"operation":"PutItem","writeCapacity":%d}`, w.at.Format("2006-01-02 15:04:05,000-0700"), w.key, w.units)
 			})
 		},
 		"old syslog": func() string {
-			return lines(writes(50), func(w write1) string { return w.at.Format(time.Stamp) + " host carts[77]: " + logged(w) })
+			return lines(writes(50), func(w loggedWrite) string { return w.at.Format(time.Stamp) + " host carts[77]: " + logged(w) })
 		},
 		"Docker": func() string {
-			return lines(writes(50), func(w write1) string {
+			return lines(writes(50), func(w loggedWrite) string {
 				return fmt.Sprintf(`{"log":%s,"stream":"stdout","time":%q}`, quoted(logged(w)), w.stamp())
 			})
 		},
 		"journald": func() string {
-			return lines(writes(50), func(w write1) string {
+			return lines(writes(50), func(w loggedWrite) string {
 				return fmt.Sprintf(`{"__REALTIME_TIMESTAMP":"%d","MESSAGE":%s}`, w.at.UnixMicro(), quoted(logged(w)))
 			})
 		},
 		"among many others": func() string {
-			return lines(writes(50), func(w write1) string {
+			return lines(writes(50), func(w loggedWrite) string {
 				return strings.Repeat(w.stamp()+" {\"msg\":\"tick\"}\n"+w.stamp()+" started\n", 2) + w.stamp() + " INFO " + logged(w)
 			})
 		},
 	},
 	"logs with `key=value`": {
 		"a time in front, and colours": func() string {
-			return lines(writes(50), func(w write1) string {
+			return lines(writes(50), func(w loggedWrite) string {
 				return fmt.Sprintf("%s INFO orders.store: put \x1b[36mtable=\x1b[0morders op=PutItem key=%s wcu=%d", w.at.Format("2006-01-02 15:04:05,000"), w.key, w.units)
 			})
 		},
 		"slog": func() string {
-			return lines(writes(50), func(w write1) string {
+			return lines(writes(50), func(w loggedWrite) string {
 				return fmt.Sprintf(`[worker] time=%s level=INFO msg="stored a record" table=orders op=PutItem key=%q wcu=%d`, w.stamp(), w.key, w.units)
 			})
 		},
 	},
 	"answers of CloudWatch Logs": {
 		"filter-log-events": func() string {
-			return `{"events":` + list(writes(50), func(w write1) string {
+			return `{"events":` + list(writes(50), func(w loggedWrite) string {
 				return fmt.Sprintf(`{"logStreamName":"s","timestamp":%d,"message":%s,"eventId":"%d"}`, w.at.UnixMilli(), quoted(logged(w)), w.n)
 			}) + `,"searchedLogStreams":[{"logStreamName":"s"}]}`
 		},
 		"get-query-results": func() string {
-			return `{"results":` + list(writes(50), func(w write1) string {
+			return `{"results":` + list(writes(50), func(w loggedWrite) string {
 				return fmt.Sprintf(`[{"field":"@timestamp","value":%q},{"field":"@message","value":%s},{"field":"@ptr","value":"p%d"}]`, w.at.Format("2006-01-02 15:04:05.000"), quoted(logged(w)), w.n)
 			}) + `,"status":"Complete"}`
 		},
@@ -211,35 +211,35 @@ var forms = map[string]map[string]func() string{
 	},
 	"answers of Elasticsearch, Kibana, Loki": {
 		"_search": func() string {
-			return `{"took":5,"hits":{"total":{"value":3},"hits":` + list(writes(50), func(w write1) string {
+			return `{"took":5,"hits":{"total":{"value":3},"hits":` + list(writes(50), func(w loggedWrite) string {
 				return fmt.Sprintf(`{"_id":"i%d","_source":{"@timestamp":%q,"doc":%s}}`, w.n, w.stamp(), logged(w))
 			}) + `}}`
 		},
 		"Loki": func() string {
-			return `{"status":"success","data":{"resultType":"streams","result":[{"stream":{"app":"carts"},"values":` + list(writes(50), func(w write1) string {
+			return `{"status":"success","data":{"resultType":"streams","result":[{"stream":{"app":"carts"},"values":` + list(writes(50), func(w loggedWrite) string {
 				return fmt.Sprintf(`["%d",%s]`, w.at.UnixNano(), quoted(logged(w)))
 			}) + `}]}}`
 		},
 		"logcli": func() string {
-			return lines(writes(50), func(w write1) string {
+			return lines(writes(50), func(w loggedWrite) string {
 				return fmt.Sprintf(`{"labels":{"app":"carts"},"line":%s,"timestamp":%q}`, quoted(logged(w)), w.stamp())
 			})
 		},
 	},
 	"DynamoDB stream records": {
 		"a function's event": func() string {
-			return `{"Records":` + list(writes(1), func(w write1) string { return changed(w, arn) }) + `}`
+			return `{"Records":` + list(writes(1), func(w loggedWrite) string { return changed(w, arn) }) + `}`
 		},
 		"in a function's log": func() string {
-			return lines(writes(1), func(w write1) string { return w.stamp() + "\tr0\tINFO\tevent {\"Records\":[" + changed(w, arn) + "]}" })
+			return lines(writes(1), func(w loggedWrite) string { return w.stamp() + "\tr0\tINFO\tevent {\"Records\":[" + changed(w, arn) + "]}" })
 		},
 		"get-records": func() string {
-			return `{"Records":` + list(writes(1), func(w write1) string { return changed(w, "") }) + `,"NextShardIterator":"x"}`
+			return `{"Records":` + list(writes(1), func(w loggedWrite) string { return changed(w, "") }) + `,"NextShardIterator":"x"}`
 		},
 	},
 	"Kinesis Data Streams for DynamoDB": {
 		"a function's event": func() string {
-			return `{"Records":` + list(writes(1), func(w write1) string {
+			return `{"Records":` + list(writes(1), func(w loggedWrite) string {
 				return fmt.Sprintf(`{"kinesis":{"partitionKey":"p%d","data":%q},"eventSource":"aws:kinesis","eventID":"s%d"}`, w.n, base64.StdEncoding.EncodeToString([]byte(changed(w, `,"tableName":"orders"`))), w.n)
 			}) + `}`
 		},
@@ -247,17 +247,17 @@ var forms = map[string]map[string]func() string{
 	"CloudTrail's data events": {
 		"a trail": func() string { return `{"Records":` + list(writes(1), trailed) + `}` },
 		"EventBridge": func() string {
-			return lines(writes(1), func(w write1) string {
+			return lines(writes(1), func(w loggedWrite) string {
 				return fmt.Sprintf(`{"id":"b%d","source":"aws.dynamodb","detail":%s}`, w.n, trailed(w))
 			})
 		},
 		"lookup-events": func() string {
-			return `{"Events":` + list(writes(1), func(w write1) string {
+			return `{"Events":` + list(writes(1), func(w loggedWrite) string {
 				return fmt.Sprintf(`{"EventId":"b%d","EventName":"PutItem","EventSource":"dynamodb.amazonaws.com","CloudTrailEvent":%s}`, w.n, quoted(trailed(w)))
 			}) + `}`
 		},
 		"by a subscription": func() string {
-			events := list(writes(1), func(w write1) string {
+			events := list(writes(1), func(w loggedWrite) string {
 				return fmt.Sprintf(`{"id":"i%d","timestamp":%d,"message":%s}`, w.n, w.at.UnixMilli(), quoted(trailed(w)))
 			})
 			return fmt.Sprintf(`{"awslogs":{"data":%q}}`, packed(`{"messageType":"DATA_MESSAGE","logEvents":`+events+`}`))
@@ -265,7 +265,7 @@ var forms = map[string]map[string]func() string{
 	},
 	"incremental exports to S3": {
 		"data": func() string {
-			return lines(writes(1), func(w write1) string {
+			return lines(writes(1), func(w loggedWrite) string {
 				return fmt.Sprintf(`{"Metadata":{"WriteTimestampMicros":{"N":"%d"}},"Keys":{"customer":{"S":%q},"line":{"S":%q}},"NewImage":{"customer":{"S":%q},"line":{"S":%q}}}`,
 					w.at.UnixMicro(), w.key, w.item(), w.key, w.item())
 			})
@@ -273,7 +273,7 @@ var forms = map[string]map[string]func() string{
 	},
 	"OpenTelemetry's spans, of the file exporter": {
 		"lines": func() string {
-			return lines(writes(1), func(w write1) string {
+			return lines(writes(1), func(w loggedWrite) string {
 				return fmt.Sprintf(`{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"carts"}}]},"scopeSpans":[{"spans":[{"traceId":"%032x","spanId":"%016x","name":"DynamoDB.PutItem","startTimeUnixNano":"%d","endTimeUnixNano":"%d","attributes":[`+
 					`{"key":"rpc.service","value":{"stringValue":"DynamoDB"}},{"key":"rpc.method","value":{"stringValue":"PutItem"}},{"key":"aws.dynamodb.table_names","value":{"arrayValue":{"values":[{"stringValue":"orders"}]}}},{"key":"keyheat.partition_key","value":{"stringValue":%q}}]}]}]}]}`,
 					w.n+1, w.n+1, w.at.UnixNano(), w.at.UnixNano(), w.key)
@@ -282,7 +282,7 @@ var forms = map[string]map[string]func() string{
 	},
 	"X-Ray's traces": {
 		"batch-get-traces": func() string {
-			return `{"Traces":` + list(writes(50), func(w write1) string {
+			return `{"Traces":` + list(writes(50), func(w loggedWrite) string {
 				document := fmt.Sprintf(`{"id":"s%d","start_time":%.3f,"subsegments":[{"id":"u%d","name":"DynamoDB","start_time":%.3f,"aws":{"operation":"UpdateItem","table_name":"orders","consumed_capacity":[{"TableName":"orders","CapacityUnits":%d}]},"annotations":{"pk":%q}}]}`,
 					w.n, float64(w.at.UnixMilli())/1000, w.n, float64(w.at.UnixMilli())/1000, w.units, w.key)
 				return fmt.Sprintf(`{"Id":"1-%d","Segments":[{"Id":"g%d","Document":%s}]}`, w.n, w.n, quoted(document))
@@ -291,7 +291,7 @@ var forms = map[string]map[string]func() string{
 	},
 }
 
-func timed(w write1) string {
+func timed(w loggedWrite) string {
 	return fmt.Sprintf(`{"requestId":"q%d","eventTime":%q,"tbl":"orders","tenant_id":%q,"order_id":%q,"verb":"put","write_units":%d}`, w.n, w.stamp(), w.key, w.item(), w.units)
 }
 
@@ -344,7 +344,7 @@ func TestFormsLeadToAnAnswer(t *testing.T) {
 // believed to be one.
 func TestAnIDIsNoKey(t *testing.T) {
 	t.Parallel()
-	text := lines(writes(50), func(w write1) string {
+	text := lines(writes(50), func(w loggedWrite) string {
 		return fmt.Sprintf(`{"time":%q,"eventId":"e%d","id":"i%d","op":"PutItem","table":"orders"}`, w.stamp(), w.n, w.n)
 	})
 	r := result(t, text)
@@ -363,7 +363,7 @@ func TestAnIDIsNoKey(t *testing.T) {
 // TestTheSameFileTwice: its samples count once, and that is said.
 func TestTheSameFileTwice(t *testing.T) {
 	t.Parallel()
-	text := []byte(lines(writes(100), func(w write1) string { return line(int(w.at.Sub(noon).Seconds()), "orders", w.key, w.units/2) }))
+	text := []byte(lines(writes(100), func(w loggedWrite) string { return line(int(w.at.Sub(noon).Seconds()), "orders", w.key, w.units/2) }))
 	r, err := analyze.Files(t.Context(), analyze.Options{Paths: []string{write(t, "a", text), write(t, "b", text)}})
 	must(t, err)
 	if len(r.Findings) > 0 || len(r.Notes) != 1 || !strings.HasPrefix(r.Notes[0], "Counted once, because an earlier file has the same bytes: ") {
@@ -375,7 +375,7 @@ func TestTheSameFileTwice(t *testing.T) {
 // events have one is not told to give parts of its items keys of their own.
 func TestWholeKeysTellOfSortKeys(t *testing.T) {
 	t.Parallel()
-	alone := func(w write1) string { return strings.Replace(trailed(w), fmt.Sprintf(`,"line":%q`, w.item()), "", 1) }
+	alone := func(w loggedWrite) string { return strings.Replace(trailed(w), fmt.Sprintf(`,"line":%q`, w.item()), "", 1) }
 	if r := result(t, lines(writes(1), alone)); len(r.Findings) == 0 || r.Findings[0].Case != casebook.HotItem {
 		t.Errorf("without a sort key: %+v", r.Findings)
 	}
@@ -408,7 +408,7 @@ func TestLinesOfAnotherFile(t *testing.T) {
 func TestKeysOfTwoTypes(t *testing.T) {
 	t.Parallel()
 	for keys, want := range map[[2]string]int{{`42`, `"42"`}: 1, {`"41"`, `"42"`}: 0} {
-		text := lines(writes(100), func(w write1) string {
+		text := lines(writes(100), func(w loggedWrite) string {
 			return fmt.Sprintf(`{"ts":%d,"table":"orders","pk":%s,"op":"PutItem","wcu":1}`, w.at.UnixMilli(), keys[w.n%2])
 		})
 		if r := result(t, text); len(r.Notes) != want {
@@ -422,11 +422,11 @@ func TestKeysOfTwoTypes(t *testing.T) {
 func TestAProposalIsOfAllLines(t *testing.T) {
 	t.Parallel()
 	n := 0
-	calm := lines(writes(1)[:3000], func(w write1) string {
+	calm := lines(writes(1)[:3000], func(w loggedWrite) string {
 		n++
 		return fmt.Sprintf(`{"time":%q,"who":"w%d","doc_id":"d%d","ok":true,"op":"PutItem","table":"orders"}`, w.stamp(), n, n%1500)
 	})
-	hot := lines(writes(1), func(w write1) string {
+	hot := lines(writes(1), func(w loggedWrite) string {
 		n++
 		who := w.key
 		if who != "acme" {

@@ -18,8 +18,8 @@ type bins struct {
 	row          string // with the rest of a row, by its units of the bin
 }
 
-// of writes the rows of keys with so many units a second.
-func (b bins) of(perSecond map[string]int64) string {
+// rows writes the rows of keys with so many units a second.
+func (b bins) rows(perSecond map[string]int64) string {
 	var text strings.Builder
 	for n := range b.count {
 		for key, units := range perSecond {
@@ -57,7 +57,7 @@ func TestSums(t *testing.T) {
 		{"a hot second in each second", bins{1, 30, 0, countedWrites}, map[string]int64{"EVENTS": 1100, "user#2": 500}, map[string]bool{"EVENTS": true}, 1},
 		{"three rows are no grid", bins{60, 3, 0, countedWrites}, map[string]int64{"EVENTS": 50}, map[string]bool{"EVENTS": true}, 1},
 	} {
-		r := result(t, c.of(c.load))
+		r := result(t, c.rows(c.load))
 		if got := r.Tables[0].Resolution; got != c.span {
 			t.Errorf("%s: rows are sums over %d seconds, want %d", c.name, got, c.span)
 		}
@@ -78,7 +78,7 @@ func TestSums(t *testing.T) {
 			t.Errorf("%s: %v are hot, want %v", c.name, hot, c.hot)
 		}
 		var out bytes.Buffer
-		err := analyze.Run(t.Context(), analyze.Options{Paths: []string{"-"}, In: strings.NewReader(c.of(c.load)), Out: &out, FailOn: detect.Critical})
+		err := analyze.Run(t.Context(), analyze.Options{Paths: []string{"-"}, In: strings.NewReader(c.rows(c.load)), Out: &out, FailOn: detect.Critical})
 		if err == nil || errors.Is(err, analyze.ErrFound) != (len(c.hot) > 0) {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -95,7 +95,7 @@ func TestSumsOfRefusals(t *testing.T) {
 	minutes := bins{60, 12, 0, countedWrites}
 	refused := minutes
 	refused.row = refusedWrites
-	r := result(t, minutes.of(map[string]int64{"acme": 900})+refused.of(map[string]int64{"acme": 90}))
+	r := result(t, minutes.rows(map[string]int64{"acme": 900})+refused.rows(map[string]int64{"acme": 90}))
 	if f := &r.Findings[0]; f.Key != "acme" || f.Severity != detect.Critical || f.Throttling == nil || f.Throttling.Share < 0.09 || f.Throttling.Share > 0.092 {
 		t.Errorf("refused minutes: %+v", f)
 	}
@@ -103,7 +103,7 @@ func TestSumsOfRefusals(t *testing.T) {
 	for n := range 8 {
 		shards[fmt.Sprint("cart#SHARD_", n)] = 1100
 	}
-	r = result(t, minutes.of(shards))
+	r = result(t, minutes.rows(shards))
 	if f := &r.Findings[0]; f.Sharding == nil || f.Sharding.Shards != 8 || f.Sharding.Needed != 14 || f.Severity != detect.Critical {
 		t.Errorf("eight shards: %+v", f)
 	}

@@ -3,9 +3,11 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime/debug"
 	"sync"
 	"syscall"
@@ -117,3 +119,16 @@ func unlessStopped(ctx context.Context, err error) error {
 	}
 	return err
 }
+
+// Instance returns the name of a daemon of this host that listens at an address, which is the same
+// after a restart: two of a host listen at different addresses.
+func Instance(listen string) (string, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("read the host name: %w", err)
+	}
+	return notInInstances.ReplaceAllString(host+"-"+listen, "_"), nil
+}
+
+// notInInstances matches characters that Kafka refuses in a member's name.
+var notInInstances = regexp.MustCompile(`[^a-zA-Z0-9._-]`)

@@ -106,8 +106,8 @@ func (c *column) add(v mapped.Content) {
 // few is how many values tell nothing yet of whether they repeat.
 const few = 20
 
-// most reports whether a count is nearly all of a column's values.
-func (c *column) most(n int) bool { return n > 0 && n*10 >= c.n*9 }
+// isNearlyAll reports whether a count is nearly all of a column's values.
+func (c *column) isNearlyAll(n int) bool { return n > 0 && n*10 >= c.n*9 }
 
 // repeats reports whether values come again as keys do. A column whose values hardly repeat is no
 // partition key: it identifies the request.
@@ -174,8 +174,8 @@ func (s *survey) guess() (m mapped.Mapping, why string) {
 	named := func(field string, is func(*column) bool) func(*column) bool {
 		return func(c *column) bool { return isCalled(c.path, synonyms[field]) >= 0 && is(c) }
 	}
-	number := func(c *column) bool { return c.most(c.numbers) }
-	when := s.find("ts", taken, func(c *column) bool { return often(c) && c.most(c.times) })
+	number := func(c *column) bool { return c.isNearlyAll(c.numbers) }
+	when := s.find("ts", taken, func(c *column) bool { return often(c) && c.isNearlyAll(c.times) })
 	switch {
 	case when != nil:
 		if set("ts", when); when.unit != "" {
@@ -186,7 +186,7 @@ func (s *survey) guess() (m mapped.Mapping, why string) {
 	default:
 		return m, "none of them is a time with seconds in a known form"
 	}
-	set("op", s.find("op", taken, func(c *column) bool { return often(c) && c.most(c.ops) }))
+	set("op", s.find("op", taken, func(c *column) bool { return often(c) && c.isNearlyAll(c.ops) }))
 	set("units", s.find("units", taken, func(c *column) bool { return c.units }))
 	for _, field := range []string{"wcu", "rcu", "units", "bytes"} {
 		if m.Fields[field] == "" && (field != "units" || m.Fields["wcu"]+m.Fields["rcu"] == "") {
@@ -252,7 +252,7 @@ func (s *survey) key(taken map[string]bool) (*column, string) {
 // nearness is that of the name, or a little of values that come again and are many, as keys.
 func (c *column) nearness() int {
 	near := nearness(c.path)
-	if near == 0 && !c.most(c.numbers) && !c.most(c.times) && len(c.texts) > few && len(c.texts)*2 <= c.n && !isNoKey(c.path) {
+	if near == 0 && !c.isNearlyAll(c.numbers) && !c.isNearlyAll(c.times) && len(c.texts) > few && len(c.texts)*2 <= c.n && !isNoKey(c.path) {
 		return 1
 	}
 	return near

@@ -87,7 +87,7 @@ func surveyOf(rows []mapped.Row) *survey {
 	for _, r := range rows {
 		s.add(r)
 	}
-	op := s.find("op", nil, func(c *column) bool { return c.most(c.ops) })
+	op := s.find("op", nil, func(c *column) bool { return c.isNearlyAll(c.ops) })
 	if op == nil || op.n == s.rows {
 		return s
 	}

@@ -159,8 +159,11 @@ func (f *FileDecoder) Decode(message []byte, at int64, h sample.Handler) {
 	if !f.begun {
 		f.begun, f.columns = true, mapped.HasHeader(message)
 	}
-	detected := detect(message)
-	f.foreign = f.columns || len(f.mapping.Fields) > 0 || detected == "" || detected == OTLP || !f.mapping.IsZero() && detected == Keyheat
+	var detected Format
+	if f.foreign = f.columns || len(f.mapping.Fields) > 0; !f.foreign {
+		detected = detect(message)
+		f.foreign = detected == "" || detected == OTLP || !f.mapping.IsZero() && detected == Keyheat
+	}
 	if f.foreign {
 		f.form = ""
 		f.mapped.Decode(message, at, h)

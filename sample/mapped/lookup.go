@@ -32,7 +32,7 @@ func lookUp(value json.RawMessage, path string) json.RawMessage {
 	if value = inner(value); len(value) == 0 {
 		return nil
 	}
-	if object := named(value); value[0] == '[' && object != nil {
+	if object := objectOfPairs(value); value[0] == '[' && object != nil {
 		value = object
 	}
 	switch {

@@ -65,7 +65,7 @@ func (o opener) open(value json.RawMessage, depth int) bool {
 }
 
 func (o opener) list(value json.RawMessage, depth int) (taken bool) {
-	if object := named(value); object != nil {
+	if object := objectOfPairs(value); object != nil {
 		return o.open(object, depth-1)
 	}
 	var elements, left []json.RawMessage
@@ -87,10 +87,10 @@ func (o opener) list(value json.RawMessage, depth int) (taken bool) {
 	return taken
 }
 
-// named returns the object that a list spells out as pairs, as CloudWatch Logs Insights does:
+// objectOfPairs returns the object that a list spells out as pairs, as CloudWatch Logs Insights does:
 // [{"field":"a","value":"1"}], or as a time with its line, as Loki does: ["1796040000","{…}"], whose
 // members are called 0 and 1. It returns nil for any other list.
-func named(list json.RawMessage) json.RawMessage {
+func objectOfPairs(list json.RawMessage) json.RawMessage {
 	var texts []string
 	if json.Unmarshal(list, &texts) == nil {
 		if len(texts) != 2 || objectIn([]byte(texts[1])) == nil {

@@ -72,7 +72,7 @@ func (s surveyor) value(r *Row, path string, value json.RawMessage, depth int) {
 		r.Values[path] = Content{Text: text}
 		return
 	}
-	if pairs := named(object); object[0] == '[' && pairs != nil {
+	if pairs := objectOfPairs(object); object[0] == '[' && pairs != nil {
 		object = pairs
 	}
 	if _, ok := consumedIn(object); ok && path != "" {
