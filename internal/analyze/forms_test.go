@@ -231,7 +231,9 @@ var forms = map[string]map[string]func() string{
 			return `{"Records":` + list(writes(1), func(w loggedWrite) string { return changed(w, arn) }) + `}`
 		},
 		"in a function's log": func() string {
-			return lines(writes(1), func(w loggedWrite) string { return w.stamp() + "\tr0\tINFO\tevent {\"Records\":[" + changed(w, arn) + "]}" })
+			return lines(writes(1), func(w loggedWrite) string {
+				return w.stamp() + "\tr0\tINFO\tevent {\"Records\":[" + changed(w, arn) + "]}"
+			})
 		},
 		"get-records": func() string {
 			return `{"Records":` + list(writes(1), func(w loggedWrite) string { return changed(w, "") }) + `,"NextShardIterator":"x"}`
@@ -375,7 +377,9 @@ func TestTheSameFileTwice(t *testing.T) {
 // events have one is not told to give parts of its items keys of their own.
 func TestWholeKeysTellOfSortKeys(t *testing.T) {
 	t.Parallel()
-	alone := func(w loggedWrite) string { return strings.Replace(trailed(w), fmt.Sprintf(`,"line":%q`, w.item()), "", 1) }
+	alone := func(w loggedWrite) string {
+		return strings.Replace(trailed(w), fmt.Sprintf(`,"line":%q`, w.item()), "", 1)
+	}
 	if r := result(t, lines(writes(1), alone)); len(r.Findings) == 0 || r.Findings[0].Case != casebook.HotItem {
 		t.Errorf("without a sort key: %+v", r.Findings)
 	}
