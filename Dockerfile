@@ -4,7 +4,7 @@
 #
 #   docker build -t keyheat .
 #   docker buildx build --platform linux/amd64,linux/arm64 -t keyheat .
-#   docker run --rm keyheat /collector version
+#   docker run --rm keyheat version
 
 FROM --platform=$BUILDPLATFORM golang:1.26 AS go
 
@@ -45,5 +45,11 @@ HEALTHCHECK --interval=30s --timeout=20s --start-period=30s CMD ["/reporter", "c
 ENTRYPOINT ["/reporter"]
 CMD ["serve"]
 
-# Both, for compose and Kubernetes, which have health checks of their own.
+# Both, for a first look, and for compose and Kubernetes, which name the program and have
+# health checks of their own:
+#
+#   docker run --rm -i keyheat analyze - < samples.ndjson
+#   docker run --rm --entrypoint /collector keyheat generate
 FROM both
+ENTRYPOINT ["/reporter"]
+CMD ["--help"]

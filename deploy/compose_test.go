@@ -24,12 +24,22 @@ const image = "keyheat"
 
 type service struct {
 	Image, Restart string
+	Entrypoint     []string
 	Command        []string
 	Environment    map[string]string
 	Ports          []string
 	DependsOn      map[string]struct{ Condition string } `yaml:"depends_on"`
 	Healthcheck    struct{ Test []string }
 	MemLimit       string `yaml:"mem_limit"`
+}
+
+// entrypoint is the program of a service of our image, the Dockerfile's unless the service
+// names one.
+func (s *service) entrypoint() []string {
+	if len(s.Entrypoint) > 0 {
+		return s.Entrypoint
+	}
+	return []string{"/reporter"}
 }
 
 func services(t *testing.T) map[string]service {
@@ -103,7 +113,7 @@ func TestComposeCommandsAreTheProgramsOwn(t *testing.T) {
 			continue
 		}
 		ours++
-		for what, line := range map[string][]string{"command": s.Command, "healthcheck": s.Healthcheck.Test} {
+		for what, line := range map[string][]string{"command": slices.Concat(s.entrypoint(), s.Command), "healthcheck": s.Healthcheck.Test} {
 			if what == "healthcheck" {
 				if len(line) == 0 {
 					continue

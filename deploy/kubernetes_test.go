@@ -67,7 +67,9 @@ func podArgs(t *testing.T, file string) (all [][]string) {
 		var d struct {
 			Spec struct {
 				Template struct {
-					Spec struct{ Containers []struct{ Args []string } }
+					Spec struct {
+						Containers []struct{ Command, Args []string }
+					}
 				}
 			}
 		}
@@ -77,7 +79,7 @@ func podArgs(t *testing.T, file string) (all [][]string) {
 		}
 		must(t, err)
 		for _, c := range d.Spec.Template.Spec.Containers {
-			all = append(all, slices.Clone(c.Args))
+			all = append(all, slices.Concat(c.Command, c.Args))
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // execStart finds a unit's command.
-var execStart = regexp.MustCompile(`(?m)^ExecStart=/usr/bin/(\S+) (.+)$`)
+var execStart = regexp.MustCompile(`(?m)^ExecStart=/usr/bin/keyheat-(\S+) (.+)$`)
 
 // TestUnitsStartThePrograms: each unit's command is one that the program takes. systemd knows
 // every line of the unit, and rates its sandbox below 2.0, of 10 for none.
@@ -45,7 +45,7 @@ func TestUnitsStartThePrograms(t *testing.T) {
 			continue
 		}
 		built := filepath.Join(t.TempDir(), filepath.Base(unit))
-		must(t, os.WriteFile(built, []byte(strings.Replace(string(text), "/usr/bin/"+m[1], filepath.Join(bin, m[1]), 1)), 0o600))
+		must(t, os.WriteFile(built, []byte(strings.Replace(string(text), "/usr/bin/keyheat-"+m[1], filepath.Join(bin, m[1]), 1)), 0o600))
 		for _, args := range [][]string{{"security", "--offline=true", "--threshold=19", unit}, {"verify", "--man=no", "--recursive-errors=no", built}} {
 			if out, err := exec.CommandContext(t.Context(), analyze, args...).CombinedOutput(); err != nil {
 				t.Errorf("%s: systemd-analyze %s: %v\n%s", unit, args[0], err, out)

@@ -16,7 +16,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"collector": main, "migrate": migrate})
+	testscript.Main(m, map[string]func(){"collector": main, "keyheat-collector": main, "migrate": migrate})
 }
 
 // migrate makes keyheat.db, as reporter migrate does.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"runtime/debug"
 	"sync"
@@ -24,14 +25,33 @@ import (
 )
 
 // Main executes the process's own command line, until SIGINT or SIGTERM, and
-// returns the exit code.
+// returns the exit code. A program that was installed as keyheat-NAME calls itself so.
 func Main(root *cobra.Command) int {
+	if filepath.Base(os.Args[0]) == installed+root.Name() {
+		Install(root)
+	}
 	// The garbage collector keeps the heap below nine tenths of the container's limit,
 	// unless GOMEMLIMIT is set. Outside of a container there is no limit.
 	_, _ = memlimit.Set()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	return Run(ctx, root, os.Args[1:], Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+}
+
+// installed is what the names of programs begin with in packages and archives, where "collector"
+// alone might be anybody's.
+const installed = "keyheat-"
+
+// examples matches our programs' short names in command lines.
+var examples = regexp.MustCompile(`(^|[ |(])(collector|reporter) `)
+
+// Install gives a program the name that it has in packages, in its help, pages and completions.
+func Install(root *cobra.Command) {
+	root.Use = installed + root.Name()
+	for all := []*cobra.Command{root}; len(all) > 0; all = all[1:] {
+		all[0].Example = examples.ReplaceAllString(all[0].Example, "${1}"+installed+"$2 ")
+		all = append(all, all[0].Commands()...)
+	}
 }
 
 // BoundHeap lets the garbage collector run often enough to keep the heap near the

@@ -74,7 +74,7 @@ func files(program string) []string {
 	if named := filepath.SplitList(os.Getenv(fileVariable)); len(named) > 0 {
 		return named
 	}
-	for _, path := range []string{"keyheat.yaml", filepath.Join("/etc/keyheat", program+".yaml")} {
+	for _, path := range []string{"keyheat.yaml", filepath.Join("/etc/keyheat", strings.TrimPrefix(program, installed)+".yaml")} {
 		if file, err := os.Open(path); err == nil { // who may not read it has other settings
 			_ = file.Close()
 			return []string{path}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"github.com/keyheat/keyheat/internal/cli"
 )
 
 // WriteFiles generates a program's man pages and completions and writes them into a
@@ -17,6 +19,7 @@ import (
 // have the same. It fails if a page or a completion lacks a command.
 func WriteFiles(t *testing.T, root *cobra.Command, folder string) {
 	t.Helper()
+	cli.Install(root)
 	root.InitDefaultCompletionCmd()
 	root.DisableAutoGenTag = true
 	pages := filepath.Join(folder, "man")
