@@ -20,7 +20,7 @@ import (
 // one does each step, the others wait for it. It fails with ErrSchemaNewer
 // when a newer program has been here.
 func Migrate(ctx context.Context, rawURL string) (applied int, err error) {
-	s, err := open(rawURL)
+	s, err := open(rawURL, true)
 	if err != nil {
 		return 0, err
 	}

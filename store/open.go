@@ -34,7 +34,7 @@ type Options struct {
 // and with ErrUnavailable when the database cannot be reached. Errors never hold a
 // password.
 func Open(ctx context.Context, rawURL string, o Options) (*Store, error) {
-	s, err := open(rawURL)
+	s, err := open(rawURL, o.Migrate)
 	if err != nil {
 		return nil, err
 	}
@@ -104,14 +104,14 @@ func Redact(rawURL string) string {
 	return u.Redacted()
 }
 
-// open makes the pools; nothing is dialled yet.
-func open(rawURL string) (*Store, error) {
+// open makes the pools; nothing is dialled yet. An SQLite file is made if create says so.
+func open(rawURL string, create bool) (*Store, error) {
 	scheme, rest, _ := strings.Cut(rawURL, ":")
 	switch scheme {
 	case "postgres", "postgresql":
 		return openPostgres(rawURL)
 	case "sqlite":
-		return openSQLite(sqlitePath(rest))
+		return openSQLite(sqlitePath(rest), create)
 	}
 	return nil, errors.New(`open the store: the URL must begin with "postgres://" or "sqlite:"`)
 }
@@ -153,7 +153,7 @@ func (s *Store) OpenApart() (*Store, error) {
 		apart := &Store{dialect: s.dialect}
 		return apart, apart.usePool(config)
 	case s.path != "":
-		return openSQLite(s.path)
+		return openSQLite(s.path, true)
 	}
 	return &Store{dialect: s.dialect, write: s.write, read: s.read}, nil
 }
@@ -174,13 +174,16 @@ func (s *Store) Reauthenticate(rawURL string) error {
 
 const memory = ":memory:"
 
-func openSQLite(path string) (*Store, error) {
+func openSQLite(path string, create bool) (*Store, error) {
 	if path == "" {
 		return nil, errors.New(`open the store: "sqlite:" needs a path, as in "sqlite:keyheat.db"`)
 	}
 	if path == memory {
 		db, err := sqliteDB(memory, "_txlock=immediate", 1)
 		return &Store{dialect: sqliteDialect, write: db, read: db}, err
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && !create {
+		return nil, fmt.Errorf("%w: there is no file %s: correct store.url, or run `reporter migrate` to make it", ErrSchemaOlder, path)
 	}
 	if err := createFile(path); err != nil {
 		return nil, fmt.Errorf("open the store: %w%s", err, fileRemedy(path, err))

@@ -38,6 +38,11 @@ func TestUnmigratedDatabaseIsRefused(t *testing.T) {
 		if !errors.Is(err, store.ErrSchemaOlder) || !strings.Contains(err.Error(), "run `reporter migrate`") {
 			t.Errorf("an empty database returns %v, want ErrSchemaOlder with what to do", err)
 		}
+		if path, file := strings.CutPrefix(url, "sqlite:"); file {
+			if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("a misspelt path is a file now (%v)", err)
+			}
+		}
 	})
 }
 
