@@ -14,8 +14,9 @@ type Contention struct {
 	// do not have it. Items is the number of contended items of the key.
 	Item  sample.Text `json:"item"`
 	Items int         `json:"items"`
-	// Shape is what the item seems to be.
-	Shape Shape `json:"shape"`
+	// Shape is what the item seems to be, or is by its owner's word, where ShapeTold.
+	Shape     Shape `json:"shape"`
+	ShapeTold bool  `json:"shape_told,omitempty"`
 	// From and To are the first and the last second of the minute.
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
@@ -60,14 +61,24 @@ func (c *Contention) MainLoser() sample.Text {
 	return c.Losers[0].Text
 }
 
-// Shape is what a contended item seems to be.
+// Shape is what an item is, by its owner's word, or seems to be.
 type Shape string
 
-// The shapes. Samples have no expressions, so only a name or many failed conditions tell one.
+// The shapes. Samples have no expressions, so without the owner's word only a name or many failed
+// conditions tell one.
 const (
 	ShapeCounter  Shape = "counter"
 	ShapeLock     Shape = "lock"
 	ShapeSequence Shape = "sequence"
 	ShapeName     Shape = "unique_name"
-	ShapeUnknown  Shape = "unknown"
+	ShapeQueue    Shape = "queue"
+	// ShapeRecord is an item that means something as a whole: a session, a configuration, the
+	// record of a request. It cannot be divided.
+	ShapeRecord  Shape = "record"
+	ShapeUnknown Shape = "unknown"
 )
+
+// Shapes lists the shapes that an owner can name.
+func Shapes() []Shape {
+	return []Shape{ShapeCounter, ShapeLock, ShapeSequence, ShapeName, ShapeQueue, ShapeRecord}
+}

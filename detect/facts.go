@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/keyheat/keyheat/sample"
 )
@@ -38,6 +39,9 @@ type TableFacts struct {
 	StrongRegions bool `json:"strong_regions,omitempty"`
 	// Indexes are the global secondary indexes by name.
 	Indexes map[string]IndexFacts `json:"indexes"`
+	// Items is what the items of a partition key are, by the owner's word. A name that ends in *
+	// stands for all keys that begin so.
+	Items map[string]Shape `json:"items,omitempty"`
 }
 
 // IndexFacts describes a global secondary index.
@@ -57,6 +61,24 @@ const (
 
 // MayHaveSortKey reports whether the table has a sort key, or whether that is not known.
 func (f *TableFacts) MayHaveSortKey() bool { return f == nil || f.SortKey == nil || len(f.SortKey) > 0 }
+
+// ShapeOf returns what the owner says the items of a partition key are; empty if nothing. The
+// longest name wins.
+func (f *TableFacts) ShapeOf(key string) (shape Shape) {
+	if f == nil {
+		return ""
+	}
+	if exact, named := f.Items[key]; named {
+		return exact
+	}
+	longest := -1
+	for name, s := range f.Items {
+		if prefix, many := strings.CutSuffix(name, "*"); many && len(prefix) > longest && strings.HasPrefix(key, prefix) {
+			longest, shape = len(prefix), s
+		}
+	}
+	return shape
+}
 
 // Capacity returns the provisioned units a second of a table or index; zero if unknown or
 // unbounded.
@@ -124,6 +146,9 @@ func (f *TableFacts) Merge(others *TableFacts) *TableFacts {
 		if *list.known != nil {
 			*list.into = *list.known
 		}
+	}
+	if f.Items != nil {
+		all.Items = f.Items
 	}
 	all.KeySchema = f.KeySchema.Merge(others.KeySchema)
 	all.Indexes = maps.Clone(others.Indexes)

@@ -59,6 +59,8 @@ type Arguments struct {
 	// Every is the interval of bursts that come at fixed times, in seconds. Count is then how
 	// many of them were seen, of the newest eight.
 	Every int `json:"every,omitempty"`
+	// Shape is what the owner says the item is.
+	Shape Shape `json:"shape,omitempty"`
 	// Caller and Attribute are text of the monitored system.
 	Caller    sample.Text `json:"caller,omitempty"`
 	Attribute sample.Text `json:"attribute,omitempty"`

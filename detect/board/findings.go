@@ -364,7 +364,8 @@ func (b *Board) contentionFindings() (all []detect.Finding) {
 			f.State = detect.Firing
 		}
 		figures := e.Figures
-		figures.Shape = contention.ShapeOf(&figures, e.Key.Text)
+		told := b.options.Facts(e.Target).ShapeOf(e.Key.Text)
+		figures.Shape, figures.ShapeTold = cmp.Or(told, contention.ShapeOf(&figures, e.Key.Text)), told != ""
 		f.Contention, f.Advice = &figures, contention.Steps(&figures)
 		if f.Quality.Sampling = detect.SamplingNone; e.Sampled {
 			f.Quality.Sampling, f.Quality.Rate = detect.SamplingByCall, &e.Rate

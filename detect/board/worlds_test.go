@@ -42,6 +42,7 @@ type fieldWorld struct {
 		WCU, RCU    float64
 		LSI, Global bool
 		Warm        struct{ WCU, RCU float64 }
+		Items       map[string]detect.Shape
 	}
 	Expect struct {
 		Key, Kind, Severity, State, Fix string
@@ -199,7 +200,7 @@ func (w *fieldWorld) facts(of detect.Target) *detect.TableFacts {
 	}
 	f.WarmWCU, f.WarmRCU = known.Warm.WCU, known.Warm.RCU
 	f.Billing, f.RCU = map[string]string{"on-demand": detect.BillingOnDemand, "provisioned": detect.BillingProvisioned}[known.Billing], known.RCU
-	f.WCU = known.WCU
+	f.WCU, f.Items = known.WCU, known.Items
 	for _, l := range w.Load {
 		if l.Table != of.Table {
 			continue

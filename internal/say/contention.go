@@ -37,6 +37,9 @@ func contended(c *detect.Contention) []Line {
 		}
 	}
 	lines := []Line{{"lost attempts", strings.Join(parts, ", ")}, {"item", named[c.Shape]}}
+	if c.ShapeTold {
+		lines[1].Text = strings.ReplaceAll(string(c.Shape), "_", " ") + ", by the settings of its table"
+	}
 	if c.Items > 1 {
 		lines[1].Text += fmt.Sprintf("; %d items of the key are contended", c.Items)
 	}

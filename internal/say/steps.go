@@ -44,9 +44,9 @@ type facts struct {
 	// of reads that are not eventual, and Consistency their name. Within is where and how old
 	// items of a global table move. All are empty if they do not apply.
 	Every, Growth, Strong, Consistency, Within string
-	// Single reports that the key may be one item, Known that the load left is known, and
-	// CutOff that Count is a lower bound.
-	Single, Known, CutOff bool
+	// Single reports that the key may be one item, Known that the load left is known,
+	// CutOff that Count is a lower bound, and Told that the owner says what the item is.
+	Single, Known, CutOff, Told bool
 }
 
 func newWords(do, why string) words {
@@ -86,7 +86,7 @@ var fixWords = map[detect.Fix]words{
 	detect.FixEventualRead:      newWords("Read eventually consistently where possible", "{{.Share}} of the read units are {{.Consistency}}; eventual reads spare {{.Units}}."),
 	detect.FixSmallerQuery:      newWords("Read fewer bytes with each query", "A query costs {{.PerQuery}} RCU on average: narrow its key condition, or set a Limit."),
 	detect.FixFewerWrites:       newWords("Write the item less often", "Gather changes in each process and write once a second, and leave out writes that change nothing."),
-	detect.FixDividedCounter:    newWords("If it counts, divide it over {{.Count}} keys", "Add to one at random; readers sum them and the old item{{with .Limit}}; other items keep about {{.}}{{end}}. Never divide a lock, a session or a sequence."),
+	detect.FixDividedCounter:    newWords("{{if .Told}}Divide the counter{{else}}If it counts, divide it{{end}} over {{.Count}} keys", "Add to one at random; readers sum them and the old item{{with .Limit}}; other items keep about {{.}}{{end}}.{{if not .Told}} Never divide a lock, a session or a sequence.{{end}}"),
 	detect.FixCache:             newWords("Cache the reads", "{{with .AtLeast}}{{if $.Strong}}An application's cache of one second answers at least {{.}}; DAX answers none of the {{$.Strong}} that are {{$.Consistency}}.{{else}}A cache of one second answers at least {{.}} of them.{{end}}{{else}}{{if .Known}}Hardly any item is read twice within a second: keep items for longer.{{else}}How often the same items are read again is unknown.{{end}}{{end}}"),
 	detect.FixChangingItem:      newWords(ownItem, "A write changes {{.Share}} of an item of {{.Size}}{{with .Attribute}}, most often {{.}}{{end}}."),
 	detect.FixReadItem:          newWords("Move read attributes into their own item", "A read pays for the whole item of {{.Size}}."),
@@ -135,7 +135,7 @@ var fixWords = map[detect.Fix]words{
 	detect.FixShorterTransactions:   newWords("Put fewer items into the transactions", "A transaction holds all its items until it ends: leave out what need not change together."),
 	detect.FixRetryConflicts:        newWords("Retry lost attempts with backoff and jitter", "{{with .Caller}}{{.}} loses most. {{end}}Callers that retry at once meet again; keep the ClientRequestToken for ten minutes."),
 	detect.FixCountFromStream:       newWords("If it counts, count from the stream", "The table's stream has each change once, so no transaction needs to write the sum."),
-	detect.FixLease:                 newWords("If it locks, make it a lease", "Store the owner and an expiry; others wait until then, with jitter, instead of trying at once."),
+	detect.FixLease:                 newWords("{{if .Told}}Make the lock{{else}}If it locks, make it{{end}} a lease", "Store the owner and an expiry; others wait until then, with jitter, instead of trying at once."),
 	detect.FixWorkQueue:             newWords("Hand the work out by a queue", "Workers of a queue get different messages, and need no lock."),
 	detect.FixNumberBlocks:          newWords("Take numbers in blocks", "Each process takes 100 with one write and hands them out; one that ends leaves a gap."),
 	detect.FixConditionAlone:        newWords("Claim the name with one conditional put", "attribute_not_exists needs no transaction where nothing else must change with the name."),
@@ -185,7 +185,7 @@ func newFacts(f *detect.Finding, s *detect.Step) facts {
 		Where: targetWord(f), Requests: requests(f), Key: subject(f), Period: "period",
 		Count: number(a.Count), Units: perSecond(a.Units, unit),
 		PerQuery: wording.About(a.Units), Size: wording.Size(a.Bytes), Attempts: wording.Count(a.Attempts), Sent: fmt.Sprintf("%.1f", a.Sent),
-		Span: wording.Span(time.Duration(a.Seconds) * time.Second), Peak: wholePeak(f), Known: s.After != nil, CutOff: a.AtLeast,
+		Span: wording.Span(time.Duration(a.Seconds) * time.Second), Peak: wholePeak(f), Known: s.After != nil, CutOff: a.AtLeast, Told: a.Shape != "",
 		Single: f.Index == "" && f.Evidence != nil && f.Evidence.SortKeys == nil,
 	}
 	if a.Every > 0 {

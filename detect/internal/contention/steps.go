@@ -79,6 +79,9 @@ func Steps(c *detect.Contention) []detect.Step {
 	steps := []detect.Step{}
 	for _, fix := range fixes {
 		step := detect.NewStep(fix)
+		if c.ShapeTold && (fix == detect.FixLease || fix == detect.FixDividedCounter) {
+			step.Arguments.Shape = c.Shape
+		}
 		if fix == detect.FixDividedCounter {
 			step.Arguments.Count = parts(c.Share)
 		}

@@ -1,6 +1,8 @@
 package fixes
 
 import (
+	"slices"
+
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/sample"
@@ -117,8 +119,36 @@ func (c *Case) divideItem() fix {
 	return f
 }
 
-// fewerWrites is for every item with many writes. Nobody knows how much it leaves.
-func fewerWrites(c *Case) (fix, bool) { return fix{place: last}, c.isItem() && !c.reads() }
+// shape returns what the key's owner says its items are; empty if nothing.
+func (c *Case) shape() detect.Shape { return c.Facts.ShapeOf(string(c.Key)) }
+
+// isShape reports whether the load is writes of one item that is of one of the shapes, by its
+// owner's word.
+func (c *Case) isShape(of ...detect.Shape) bool {
+	return c.isItem() && !c.reads() && slices.Contains(of, c.shape())
+}
+
+// lease is for a lock, whose callers ask again and again.
+func lease(c *Case) (fix, bool) {
+	return fix{arguments: detect.Arguments{Shape: c.shape()}, place: first}, c.isShape(detect.ShapeLock)
+}
+
+// numberBlocks is for a sequence.
+func numberBlocks(c *Case) (fix, bool) { return fix{place: first}, c.isShape(detect.ShapeSequence) }
+
+// workQueue is for the head of a queue, and for what waits at a lock.
+func workQueue(c *Case) (fix, bool) {
+	return fix{place: first}, c.isShape(detect.ShapeQueue, detect.ShapeLock)
+}
+
+// fewerWrites is for items with many writes, unless each write is a step of its own. Nobody knows
+// how much it leaves.
+func fewerWrites(c *Case) (fix, bool) {
+	if c.isShape(detect.ShapeName, detect.ShapeRecord) {
+		return fix{place: first}, true // there is nothing to divide
+	}
+	return fix{place: last}, c.isShape("", detect.ShapeCounter)
+}
 
 // dividedCounter is for what may be a counter with many writes. Readers sum its old item with
 // the new ones, so nothing has to be migrated.
@@ -127,18 +157,22 @@ func dividedCounter(c *Case) (fix, bool) {
 		return fix{}, false
 	}
 	f := c.divideItem()
-	f.takes, f.names = c.takes(detect.EffortCode), c.shardNames(detect.SuffixCounter)
+	f.takes, f.names, f.arguments.Shape = c.takes(detect.EffortCode), c.shardNames(detect.SuffixCounter), c.shape()
 	return f, true
 }
 
 // dividedItem is for another item with many updates, if it has parts that are written by
 // themselves. A PutItem or DeleteItem writes the whole item.
 func dividedItem(c *Case) (fix, bool) {
-	return c.divideItem(), c.isItem() && !c.reads() && c.Shards >= 2 && !c.isCounter() && c.part(sample.UpdateItem) >= mostShare
+	return c.divideItem(), c.isShape("") && c.Shards >= 2 && !c.isCounter() && c.part(sample.UpdateItem) >= mostShare
 }
 
-// isCounter reports whether the load is updates of a small item.
+// isCounter reports whether the load is updates of a counter, by its owner's word or because the
+// item is small.
 func (c *Case) isCounter() bool {
+	if told := c.shape(); told != "" {
+		return told == detect.ShapeCounter
+	}
 	return c.part(sample.UpdateItem) >= mostShare && c.Evidence.ItemBytes > 0 && c.Evidence.ItemBytes <= counterBytes
 }
 

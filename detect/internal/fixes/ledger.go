@@ -78,6 +78,9 @@ var ledger = []entry{
 	{detect.FixConditionalWrite, conditionalWrite},
 	{detect.FixEventualRead, eventualRead},
 	{detect.FixSmallerQuery, smallerQuery},
+	{detect.FixLease, lease},
+	{detect.FixNumberBlocks, numberBlocks},
+	{detect.FixWorkQueue, workQueue},
 	{detect.FixFewerWrites, fewerWrites},
 	{detect.FixDividedCounter, dividedCounter},
 	{detect.FixCache, cache},
@@ -133,7 +136,9 @@ func Steps(c *Case) []detect.Step {
 		all = slices.DeleteFunc(all, ofKey)
 	}
 	slices.SortStableFunc(all, func(x, y applied) int { return c.compare(&x, &y) })
-	all = askBeforeDividing(all)
+	if c.shape() == "" {
+		all = askBeforeDividing(all)
+	}
 	steps := []detect.Step{}
 	for _, f := range all {
 		f.Need = c.need(&f.Step)

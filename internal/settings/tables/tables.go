@@ -47,20 +47,21 @@ type Tables map[string]Table
 // Table holds the settings of one table. A missing setting comes from a less specific
 // entry, then, for the policy, from the general policy; otherwise it is unknown.
 type Table struct {
-	PartitionKey []string         `yaml:"partition_key" help:"the attribute of the partition key; required if the table has a sort key"`
-	SortKey      []string         `yaml:"sort_key" help:"the attribute of the sort key, [] for none"`
-	Indexes      map[string]Index `yaml:"indexes" help:"the global secondary indexes, by name; their load follows from stream images"`
-	LSIs         []string         `yaml:"lsis" help:"the names of the local secondary indexes, [] for none; with one, DynamoDB never splits an item collection"`
-	Billing      string           `yaml:"billing" help:"PAY_PER_REQUEST or PROVISIONED"`
-	WCU          float64          `yaml:"wcu" help:"provisioned write units a second"`
-	RCU          float64          `yaml:"rcu" help:"provisioned read units a second"`
-	WarmWCU      float64          `yaml:"warm_wcu" help:"warm throughput: the write units a second that an on-demand table serves at once, where DescribeTable is not allowed"`
-	WarmRCU      float64          `yaml:"warm_rcu" help:"the same for read units"`
-	Vectors      []string         `yaml:"vector_indexes" help:"the names of the vector indexes, whose units are not judged"`
-	Replicas     []string         `yaml:"replicas" help:"the Regions of a global table; its own may be among them"`
-	Strong       bool             `yaml:"strong_regions" help:"whether the Regions of a global table are strongly consistent; it then takes no transactions"`
-	Rate         float64          `yaml:"rate" help:"the sampling rate of samples in Keyheat JSON without a rate; 1 when 0"`
-	Collections  bool             `yaml:"item_collection_keys" help:"whether item collection metrics name the keys of OpenTelemetry spans: see [INSTRUMENTING.md](INSTRUMENTING.md#keys)"`
+	PartitionKey []string                `yaml:"partition_key" help:"the attribute of the partition key; required if the table has a sort key"`
+	SortKey      []string                `yaml:"sort_key" help:"the attribute of the sort key, [] for none"`
+	Indexes      map[string]Index        `yaml:"indexes" help:"the global secondary indexes, by name; their load follows from stream images"`
+	LSIs         []string                `yaml:"lsis" help:"the names of the local secondary indexes, [] for none; with one, DynamoDB never splits an item collection"`
+	Billing      string                  `yaml:"billing" help:"PAY_PER_REQUEST or PROVISIONED"`
+	WCU          float64                 `yaml:"wcu" help:"provisioned write units a second"`
+	RCU          float64                 `yaml:"rcu" help:"provisioned read units a second"`
+	WarmWCU      float64                 `yaml:"warm_wcu" help:"warm throughput: the write units a second that an on-demand table serves at once, where DescribeTable is not allowed"`
+	WarmRCU      float64                 `yaml:"warm_rcu" help:"the same for read units"`
+	Vectors      []string                `yaml:"vector_indexes" help:"the names of the vector indexes, whose units are not judged"`
+	Replicas     []string                `yaml:"replicas" help:"the Regions of a global table; its own may be among them"`
+	Strong       bool                    `yaml:"strong_regions" help:"whether the Regions of a global table are strongly consistent; it then takes no transactions"`
+	Rate         float64                 `yaml:"rate" help:"the sampling rate of samples in Keyheat JSON without a rate; 1 when 0"`
+	Collections  bool                    `yaml:"item_collection_keys" help:"whether item collection metrics name the keys of OpenTelemetry spans: see [INSTRUMENTING.md](INSTRUMENTING.md#keys)"`
+	Items        map[string]detect.Shape `yaml:"items" help:"what the items of a partition key are, by the key or its beginning and *: counter, lock, sequence, unique_name, queue, or record for what only means something whole, such as a session; advice follows it"`
 	Policy
 }
 
@@ -108,6 +109,11 @@ func (t Table) check(path string, f *config.Faults) {
 	}
 	if err := t.schema().Validate(); err != nil {
 		f.Addf(path, "%w", err)
+	}
+	for _, key := range slices.Sorted(maps.Keys(t.Items)) {
+		if !slices.Contains(detect.Shapes(), t.Items[key]) {
+			f.Addf(path+".items", "%q is %q: give one of %v", key, t.Items[key], detect.Shapes())
+		}
 	}
 	checkCapacity(path+".", t.WCU, t.RCU, f)
 	checkCapacity(path+".warm_", t.WarmWCU, t.WarmRCU, f)
@@ -189,11 +195,11 @@ func (t Tables) entry(name string) Table {
 // Facts returns the configured facts of a table; nil for none.
 func (t Tables) Facts(of detect.Target) *detect.TableFacts {
 	w, _ := t.find(of)
-	if w.Billing == "" && w.WCU == 0 && w.RCU == 0 && w.WarmWCU == 0 && w.WarmRCU == 0 && w.LSIs == nil && w.Replicas == nil && !w.Strong && w.Vectors == nil && w.PartitionKey == nil && w.SortKey == nil && w.Indexes == nil {
+	if w.Billing == "" && w.WCU == 0 && w.RCU == 0 && w.WarmWCU == 0 && w.WarmRCU == 0 && w.LSIs == nil && w.Replicas == nil && !w.Strong && w.Vectors == nil && w.PartitionKey == nil && w.SortKey == nil && w.Indexes == nil && w.Items == nil {
 		return nil
 	}
 	schema := w.schema()
-	facts := &detect.TableFacts{Billing: w.Billing, WCU: w.WCU, RCU: w.RCU, WarmWCU: w.WarmWCU, WarmRCU: w.WarmRCU, LSIs: w.LSIs, Replicas: w.Replicas, StrongRegions: w.Strong, VectorIndexes: w.Vectors, KeySchema: schema.KeySchema}
+	facts := &detect.TableFacts{Billing: w.Billing, WCU: w.WCU, RCU: w.RCU, WarmWCU: w.WarmWCU, WarmRCU: w.WarmRCU, LSIs: w.LSIs, Replicas: w.Replicas, StrongRegions: w.Strong, VectorIndexes: w.Vectors, KeySchema: schema.KeySchema, Items: w.Items}
 	for name, x := range w.Indexes {
 		if facts.Indexes == nil {
 			facts.Indexes = make(map[string]detect.IndexFacts, len(w.Indexes))
