@@ -225,16 +225,25 @@ func (k *KeyLoad) evidenceBeside(o *KeyLoad) *Evidence {
 	return &own
 }
 
-// Trim drops keys whose upper bounds are below floor, and keeps at most `most` of the others,
-// the most loaded ones, beside all keys that lost attempts. Unseen rises to the upper bound of each dropped key, so all bounds stay
-// true. Trim also decides which requests were flushed. If place is true, the load of dropped
+// IsRefused reports whether requests of the key were throttled, as far as the window shows it.
+func (k *KeyLoad) IsRefused() bool {
+	if k.Throttled != (Load{}) {
+		return true
+	}
+	return k.Evidence != nil && slices.ContainsFunc(k.Evidence.Refused[:], func(n int64) bool { return n > 0 })
+}
+
+// Trim drops keys whose upper bounds are below floor, unless some of their requests were refused,
+// and keeps at most `most` of the others, the most loaded ones, beside all keys that lost
+// attempts. Unseen rises to the upper bound of each dropped key, so all bounds stay true. Trim
+// also decides which requests were flushed. If place is true, the load of dropped
 // keys moves to Cells; otherwise Cells are dropped too. Call it only when the window is
 // complete, because dropped keys are no longer proven.
 func (w *Window) Trim(floor Load, most int, place bool) {
 	all := w.Keys
 	hot := func(k *KeyLoad) bool {
 		h := k.High()
-		return h.Read >= floor.Read || h.Write >= floor.Write || k.IsContended()
+		return h.Read >= floor.Read || h.Write >= floor.Write || k.IsContended() || k.IsRefused()
 	}
 	var kept []KeyLoad
 	drop := func(k *KeyLoad) { w.Unseen = w.Unseen.max(k.High()) }
