@@ -45,13 +45,9 @@ func (s *service) entrypoint() []string {
 func services(t *testing.T) map[string]service {
 	t.Helper()
 	text, err := os.ReadFile("../docker-compose.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var file struct{ Services map[string]service }
-	if err := yaml.Unmarshal(text, &file); err != nil {
-		t.Fatal(err)
-	}
+	must(t, yaml.Unmarshal(text, &file))
 	return file.Services
 }
 
@@ -80,9 +76,7 @@ func TestMain(m *testing.M) {
 func programs(t *testing.T) string {
 	t.Helper()
 	dir, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return dir
 }
 

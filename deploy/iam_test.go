@@ -29,9 +29,7 @@ func TestPoliciesAreWhatTheCodeCalls(t *testing.T) {
 			actions("dynamodb", reflect.TypeFor[streams.DynamoDBStreams]())...),
 	} {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var policy struct {
 			Version   string
 			Statement []struct {

@@ -36,8 +36,8 @@ func as(t *testing.T, database, role string) string {
 }
 
 func must(t *testing.T, err error) {
-	t.Helper()
 	if err != nil {
+		t.Helper()
 		t.Fatal(err)
 	}
 }

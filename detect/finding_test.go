@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 // TestReadFinding reads a finding from its own JSON form, and no half document.
@@ -14,9 +15,7 @@ func TestReadFinding(t *testing.T) {
 	want := hotKey(detect.KeyReads, detect.Target{Account: "1", Region: "eu-west-1", Table: "orders"}, "a")
 	want.Quality = detect.NewQuality(detect.SourceMixed)
 	text, err := json.Marshal(want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	got, err := detect.ReadFinding(text)
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v: read\n%+v, want\n%+v", err, got, want)

@@ -6,15 +6,14 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 // TestUnknownQualityIsNotZero: what nothing tells is null in JSON.
 func TestUnknownQualityIsNotZero(t *testing.T) {
 	t.Parallel()
 	text, err := json.Marshal(detect.NewQuality(detect.SourceRequests))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, want := range []string{`"rate":null`, `"coverage":null`, `"estimated":null`, `"gaps":[]`, `"cannot_see":[]`, `"resolution":1`} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("%s has no %s", text, want)

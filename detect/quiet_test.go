@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 func TestQuietHours(t *testing.T) {
@@ -23,9 +24,7 @@ func TestQuietHours(t *testing.T) {
 		{nil, "2026-11-23T12:00:00Z", "0001-01-01T00:00:00Z"},
 	} {
 		now, err := time.Parse(time.RFC3339, c.now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if got := c.hours.NewestEnd(now).Format(time.RFC3339); got != c.want {
 			t.Errorf("at %s it is quiet until %s, want %s", c.now, got, c.want)
 		}

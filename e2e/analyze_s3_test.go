@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 // TestAnalyzeATrailInS3 writes a trail in CloudTrail's layout to S3s that others wrote, and
@@ -45,9 +46,7 @@ func TestAnalyzeATrailInS3(t *testing.T) {
 				if day.Before(now) {
 					return
 				}
-				if err := os.WriteFile(filepath.Join(folder, file), body, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, os.WriteFile(filepath.Join(folder, file), body, 0o600))
 			}
 			for i := range 120 { // some seconds each, in gzip as CloudTrail writes them
 				put(now, fmt.Sprintf("%03d.json.gz", i), kafkatest.Compress(kafkatest.Gzip, trailOf(now.Add(-time.Hour), i, 30)))
@@ -56,9 +55,7 @@ func TestAnalyzeATrailInS3(t *testing.T) {
 			put(now, "300.json.zst", kafkatest.Compress(kafkatest.Zstd, trailOf(now.Add(-time.Hour), 300, 30)))
 			put(now.AddDate(0, 0, -5), "old.json", []byte("not asked for"))
 			tables := filepath.Join(t.TempDir(), "tables.yaml")
-			if err := os.WriteFile(tables, []byte("tables: {orders: {partition_key: id}}"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, os.WriteFile(tables, []byte("tables: {orders: {partition_key: id}}"), 0o600))
 			want, _ := analyzedFiles(t, endpoint, "--tables", tables, folder)
 			got, said := analyzedFiles(t, endpoint, "--tables", tables, "--last", "1h", "s3://trails/main")
 			if len(got.Findings) == 0 || !reflect.DeepEqual(got.Findings, want.Findings) || !reflect.DeepEqual(got.Tables, want.Tables) || len(got.Gaps) > 0 {
@@ -108,9 +105,7 @@ func trailOf(from time.Time, second, n int) []byte {
 func reporterAnalyze(t *testing.T, endpoint string, args ...string) *exec.Cmd {
 	t.Helper()
 	dir, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "reporter"), append([]string{"analyze", "-o", "json"}, args...)...) //nolint:gosec // our own program
 	cmd.Env = append(os.Environ(), "AWS_ENDPOINT_URL="+endpoint, "AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=test",
 		"AWS_SECRET_ACCESS_KEY=test", "AWS_EC2_METADATA_DISABLED=true")
@@ -126,8 +121,6 @@ func analyzedFiles(t *testing.T, endpoint string, args ...string) (v verdict, sa
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, errs.String())
 	}
-	if err := json.Unmarshal(out.Bytes(), &v); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(out.Bytes(), &v))
 	return v, strings.Join(strings.Fields(errs.String()), " ")
 }

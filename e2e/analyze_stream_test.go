@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
@@ -38,25 +39,19 @@ type verdict struct {
 func analyzeStream(t *testing.T, endpoint string, args ...string) (cmd *exec.Cmd, wait func() verdict) {
 	t.Helper()
 	dir, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var out, errs bytes.Buffer
 	cmd = exec.CommandContext(t.Context(), filepath.Join(dir, "reporter"), append([]string{"analyze", "--stream", "orders", "-o", "json"}, args...)...) //nolint:gosec // our own program
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.Env = append(os.Environ(), "AWS_ENDPOINT_URL="+endpoint, "AWS_REGION=eu-west-1", "AWS_ACCESS_KEY_ID=test",
 		"AWS_SECRET_ACCESS_KEY=test", "AWS_EC2_METADATA_DISABLED=true")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cmd.Start())
 	return cmd, func() (v verdict) {
 		t.Helper()
 		if err := cmd.Wait(); err != nil {
 			t.Fatalf("%v\n%s", err, errs.String())
 		}
-		if err := json.Unmarshal(out.Bytes(), &v); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal(out.Bytes(), &v))
 		return v
 	}
 }
@@ -74,9 +69,7 @@ func TestAnalyzeAStreamOfMinistack(t *testing.T) {
 		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("orders"), Item: asAttributes(i)}); err != nil {
 			t.Fatal(err)
 		}
-		if err := shadow.Put(i); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, shadow.Put(i))
 	}
 	random := rand.New(rand.NewPCG(seed, 8))
 	for i := range 300 {
@@ -128,9 +121,7 @@ func TestAnalyzeAStreamInterrupted(t *testing.T) {
 	table := fake.CreateTable(streamed)
 	table.EnableStream(streamstest.NewAndOldImages)
 	for i := range 2000 {
-		if err := table.Put(orderItem(fmt.Sprint("user#", i), "0", "paid", 10)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, table.Put(orderItem(fmt.Sprint("user#", i), "0", "paid", 10)))
 	}
 	fake.Advance(time.Hour)
 	cmd, wait := analyzeStream(t, serve(t, fake))
@@ -140,9 +131,7 @@ func TestAnalyzeAStreamInterrupted(t *testing.T) {
 		}
 		return nil
 	})
-	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cmd.Process.Signal(syscall.SIGINT))
 	v := wait()
 	if len(v.Gaps) != 1 || v.Gaps[0].Reason != "interrupted: 0 of 20 shards were read to their end" || len(v.Tables) == 0 {
 		t.Errorf("%+v", v)

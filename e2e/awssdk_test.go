@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/awssdk"
 	"github.com/keyheat/keyheat/sample/kafkasink"
@@ -21,6 +22,7 @@ import (
 // DynamoDB three times: bare, with the middleware, and with the middleware
 // requesting consumed capacity. Its results are the same, and the records are its calls.
 func TestMiddlewareIsInvisibleAndRecordsEveryCall(t *testing.T) {
+	t.Parallel() // it mostly waits
 	proxy := newThrottler(t, startMinistack(t))
 	client := dynamodb.NewFromConfig(awsConfig(proxy.url))
 	bare := runProgram(t, proxy, client, nil)
@@ -35,13 +37,9 @@ func TestMiddlewareIsInvisibleAndRecordsEveryCall(t *testing.T) {
 			}),
 			AskCapacity: ask, Tables: ordersSchema,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		tapped := runProgram(t, proxy, dynamodb.NewFromConfig(cfg), client)
-		if err := sampler.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, sampler.Close(t.Context()))
 		for i, d := range apiCalls {
 			if tapped[i] != bare[i] {
 				t.Errorf("%s, asking %v: the program gets\n%s, without the middleware\n%s", d.name, ask, tapped[i], bare[i])
@@ -115,6 +113,7 @@ func compareCalls(t *testing.T, records []sample.Record) {
 // TestFromAProgramToAFinding makes a key hot with items of 350 KB, three of which are too
 // much for a second, until the finding is there.
 func TestFromAProgramToAFinding(t *testing.T) {
+	t.Parallel() // it mostly waits
 	const topic = "program"
 	w := newScenario(t, topic)
 	w.startCollectors(t)
@@ -122,9 +121,7 @@ func TestFromAProgramToAFinding(t *testing.T) {
 	newOrders(t, dynamodb.NewFromConfig(cfg))
 	sink := kafkasink.New(kafkasink.Options{Brokers: []string{w.kafka.Addr}, Topic: topic})
 	sampler, err := awssdk.Instrument(&cfg, awssdk.Options{Sink: sink, DescribeTables: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	client := dynamodb.NewFromConfig(cfg)
 	i := 0
 	within(t, await.Limit, "the hot key is found", func() error {
@@ -142,9 +139,7 @@ func TestFromAProgramToAFinding(t *testing.T) {
 		}
 		return nil
 	})
-	if err := sampler.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, sampler.Close(t.Context()))
 	if err := sink.Close(); err != nil {
 		t.Error(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 )
 
@@ -39,9 +40,7 @@ commit: {interval: 500ms}
 			if hot {
 				item = orderItem("user#hot", fmt.Sprint(i), "open", 100_000)
 			}
-			if err := table.Put(item); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, table.Put(item))
 		}
 	}
 	write(500, false)

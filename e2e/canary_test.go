@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 // TestCanary has a hot key, its sort key and its caller hidden by hmac, and secrets in the
@@ -23,9 +25,7 @@ func TestCanary(t *testing.T) {
 	const key, sortKey, caller = "canary-key-7f3a91", "canary-sort-51cc02", "canary-caller-91ab44"
 	const secret = "Y2FuYXJ5LXNlY3JldC0wMTIzNDU2Nzg5YWJjZGVmZ2hpamts" // base64
 	file := filepath.Join(t.TempDir(), "keys.secret")
-	if err := os.WriteFile(file, []byte(secret+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, []byte(secret+"\n"), 0o600))
 	w := newScenario(t, "canary", fmt.Sprintf("receivers: {hook: {type: webhook, url: \"http://127.0.0.1:1/canary-token-0c1d\", secret: whsec_%s}}", secret))
 	for _, c := range w.collectors {
 		c.rewrite(t, "store:", fmt.Sprintf("policy: {keys: hmac}\nkeys: {secret_file: %q}\nstore:", file))
@@ -39,9 +39,7 @@ func TestCanary(t *testing.T) {
 		client.Produce(t.Context(), &kgo.Record{Partition: int32(second % partitions), Timestamp: now, Value: body}, nil)
 		time.Sleep(time.Until(now.Add(time.Second)))
 	}
-	if err := client.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, client.Flush(t.Context()))
 	var hidden string
 	within(t, time.Minute, "the key is found", func() error {
 		for _, f := range w.findings(t) {
@@ -66,9 +64,7 @@ func TestCanary(t *testing.T) {
 			heard[p.name+path] = body
 		}
 		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.cmd.Process.Pid))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		heard[p.name+"'s command line"] = line
 	}
 	w.rows(t, heard)
@@ -76,9 +72,7 @@ func TestCanary(t *testing.T) {
 		p.signal(t, syscall.SIGQUIT)
 		_ = p.cmd.Wait() // the error is that it crashed
 		log, err := os.ReadFile(p.log)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if !bytes.Contains(log, []byte("goroutine ")) {
 			t.Errorf("%s wrote no goroutines", p.name)
 		}
@@ -112,19 +106,13 @@ func (w *scenario) rows(t *testing.T, into map[string][]byte) {
 func (w *scenario) texts(t *testing.T, query string) (all []string) {
 	t.Helper()
 	rows, err := w.database.Query(query)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer rows.Close()
 	for rows.Next() {
 		var text string
-		if err := rows.Scan(&text); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, rows.Scan(&text))
 		all = append(all, text)
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, rows.Err())
 	return all
 }

@@ -20,6 +20,7 @@ import (
 	dynamodbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -62,9 +63,7 @@ cloudwatch: {enabled: true, tables: [orders]}
 			return err
 		}
 		var answer struct{ Findings []detect.Finding }
-		if err := json.Unmarshal(body, &answer); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal(body, &answer))
 		if len(answer.Findings) == 0 {
 			return errors.New("no finding")
 		}
@@ -84,9 +83,7 @@ func TestContributorInsightsOfMinistack(t *testing.T) {
 	client := dynamodb.NewFromConfig(awsConfig(endpoint))
 	newOrders(t, client)
 	dir, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	says := func(want string, args ...string) {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "reporter"), append([]string{"analyze", "--contributor-insights"}, args...)...) //nolint:gosec // our own program

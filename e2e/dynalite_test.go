@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/keyheat/keyheat/internal/aws/catalog"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/position"
 )
@@ -33,9 +34,7 @@ func TestDynaliteAgreesOnPositions(t *testing.T) {
 			put(t, client, table, kind, i)
 		}
 		out, err := client.Scan(t.Context(), &dynamodb.ScanInput{TableName: &table})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for _, item := range out.Items {
 			at, ok := position.Find(keyOfItem(item["pk"]))
 			if !ok {
@@ -65,9 +64,7 @@ func createByHash(t *testing.T, client *dynamodb.Client, table string, kind type
 		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("pk"), AttributeType: kind}},
 		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("pk"), KeyType: types.KeyTypeHash}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	within(t, time.Minute, table+" is active", func() error {
 		out, err := client.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: &table})
 		if err == nil && out.Table.TableStatus != types.TableStatusActive {

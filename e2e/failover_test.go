@@ -20,6 +20,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 var failoverKills = flag.Int("failover.kills", 0, "how many brokers TestFailover kills, one after another; 0 skips it")
@@ -108,9 +109,7 @@ func (f *failover) addresses() (all []string) {
 func (f *failover) client(t *testing.T, options ...kgo.Opt) *kgo.Client {
 	t.Helper()
 	client, err := kgo.NewClient(append(options, kgo.SeedBrokers(f.addresses()...))...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(client.Close)
 	return client
 }
@@ -150,9 +149,7 @@ func (f *failover) produce(t *testing.T) (stop func() int64) {
 	t.Cleanup(end)
 	return func() int64 {
 		end()
-		if err := client.Flush(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, client.Flush(t.Context()))
 		return acknowledged.Load()
 	}
 }

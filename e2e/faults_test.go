@@ -17,6 +17,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 var (
@@ -72,13 +73,9 @@ func TestKilledPostgres(t *testing.T) {
 	before := w.generation(t, l.topic)
 	for range kills {
 		w.lagging(t, l.topic)
-		if err := w.postgres.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, w.postgres.Kill())
 		time.Sleep(5 * time.Second)
-		if err := w.postgres.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, w.postgres.Start(t.Context()))
 		time.Sleep(8 * time.Second)
 	}
 	end()
@@ -95,9 +92,7 @@ func TestKilledPostgres(t *testing.T) {
 func (w *scenario) lagging(t *testing.T, topic string) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(w.kafka.Addr))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer client.Close()
 	within(t, await.Limit, "there is lag", func() error {
 		ends, err := kadm.NewClient(client).ListEndOffsets(t.Context(), topic)
@@ -123,9 +118,7 @@ func (w *scenario) generation(t *testing.T, group string) (latest int) {
 	const topic = "__consumer_offsets"
 	client, err := kgo.NewClient(kgo.SeedBrokers(w.kafka.Addr), kgo.ConsumeTopics(topic),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()

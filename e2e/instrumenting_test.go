@@ -16,6 +16,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
@@ -30,9 +31,7 @@ func TestExamplesOfOtherLanguages(t *testing.T) {
 	proxy := newThrottler(t, startMinistack(t))
 	client := dynamodb.NewFromConfig(awsConfig(proxy.url))
 	docs, err := filepath.Abs("../docs/instrumenting")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, language := range []struct {
 		name string
 		run  func(url string) *exec.Cmd
@@ -108,16 +107,10 @@ func nodeProgram(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	text, err := os.ReadFile("testdata/program.mjs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	path := filepath.Join(dir, "program.mjs")
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(script(t, "node"), filepath.Join(dir, "node_modules")); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, text, 0o600))
+	must.Succeed(t, os.Symlink(script(t, "node"), filepath.Join(dir, "node_modules")))
 	return path
 }
 

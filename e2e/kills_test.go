@@ -15,6 +15,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 var (
@@ -80,9 +81,7 @@ type group struct {
 func newGroup(t *testing.T, w *scenario, name string) group {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(w.kafka.Addr))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(client.Close)
 	return group{scenario: w, name: name, admin: kadm.NewClient(client)}
 }
@@ -159,8 +158,6 @@ func (g *group) moves(t *testing.T, from map[int32]int64) {
 func (w *scenario) offsets(t *testing.T) map[int32]int64 {
 	t.Helper()
 	all, err := w.positions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return all
 }

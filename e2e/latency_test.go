@@ -17,6 +17,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -139,9 +140,7 @@ func (w *scenario) latencyOf(t *testing.T, traffic *liveTraffic, table string, p
 	err := w.database.QueryRow(`
 		SELECT n.created, (SELECT max(committed) FROM deltas WHERE committed < n.created)
 		FROM notifications AS n WHERE id = $1`, got.id).Scan(&judged, &committed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	l := latency{committed.Sub(start), judged.Sub(start), got.at.Sub(start)}
 	t.Logf("%s: committed %s, judged %s, received %s", table, rounded(l.committed), rounded(l.judged), rounded(l.received))
 	return l
@@ -154,9 +153,7 @@ func (w *scenario) producer(t *testing.T, topic string) *kgo.Client {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(w.kafka.Addr), kgo.DefaultProduceTopic(topic),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(client.Close)
 	return client
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 var manyKeys = flag.Int("memory.keys", 2_000_000, "how many distinct keys TestManyKeys writes; a multiple of 100,000")
@@ -22,9 +24,7 @@ func TestManyKeys(t *testing.T) {
 	w := newScenario(t, "keys")
 	client, err := kgo.NewClient(kgo.SeedBrokers(w.kafka.Addr), kgo.DefaultProduceTopic("keys"), kgo.RecordPartitioner(kgo.ManualPartitioner()),
 		kgo.ProducerBatchCompression(kgo.ZstdCompression()), kgo.MaxBufferedRecords(1000))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer client.Close()
 	var failed error // the client calls back one at a time
 	// A million a second of event time, as if the collector caught up.
@@ -38,9 +38,7 @@ func TestManyKeys(t *testing.T) {
 			failed = errors.Join(failed, err)
 		})
 	}
-	if err := errors.Join(client.Flush(t.Context()), failed); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(client.Flush(t.Context()), failed))
 	c := newProcess(t, "collector", "collector run", fmt.Sprintf(`
 kafka: {brokers: [%q], topics: [keys], group: keys}
 store: {url: %q}

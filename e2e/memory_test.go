@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 // TestMemory holds the resident size of a collector to what docs/CONFIGURATION.md says of
@@ -98,9 +100,7 @@ func fill(t *testing.T, broker, topic string, partitions, size, each int, codec 
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(broker), kgo.DefaultProduceTopic(topic), kgo.RecordPartitioner(kgo.ManualPartitioner()),
 		kgo.ProducerBatchMaxBytes(int32(max(1_000_000, size+1024))), kgo.ProducerBatchCompression(codec), kgo.MaxBufferedRecords(1+min(10_000, 100<<20/size)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer client.Close()
 	var failed error // the client calls back one at a time
 	padding := bytes.Repeat([]byte(" "), size)
@@ -114,7 +114,5 @@ func fill(t *testing.T, broker, topic string, partitions, size, each int, codec 
 			})
 		}
 	}
-	if err := errors.Join(client.Flush(t.Context()), failed); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(client.Flush(t.Context()), failed))
 }

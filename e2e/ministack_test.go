@@ -24,6 +24,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 // startMinistack starts a DynamoDB for this test on loopback and returns its
@@ -41,23 +42,17 @@ func startStandIn(t *testing.T, name string) string {
 		t.Fatalf("install %s: %v\n%s", name, err, out)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	address := listener.Addr().String()
 	_ = listener.Close()
 	_, port, _ := net.SplitHostPort(address)
 	log, err := os.Create(filepath.Join(t.TempDir(), name+".log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	cmd := exec.Command("../scripts/"+name, "run", port)
 	cmd.Stdout, cmd.Stderr = log, log
 	// A group of its own, so that what it starts ends with it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		_ = cmd.Wait()
@@ -102,9 +97,7 @@ func newOrders(t *testing.T, client *dynamodb.Client) {
 			KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("status"), KeyType: types.KeyTypeHash}},
 		}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 }
 
 // throttler is a proxy between a program and DynamoDB that responds to some
@@ -124,9 +117,7 @@ type canned struct {
 func newThrottler(t *testing.T, target string) *throttler {
 	t.Helper()
 	to, err := url.Parse(target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	p := &throttler{next: map[string][]canned{}}
 	proxy := httputil.NewSingleHostReverseProxy(to)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 // truth is what a topic really holds, read with another client and counted in plain
@@ -38,16 +40,12 @@ func readTopic(t *testing.T, broker, topic string) *truth {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(broker), kgo.ConsumeTopics(topic),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.FetchMaxBytes(16<<20))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	ends, err := kadm.NewClient(client).ListEndOffsets(ctx, topic)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	left := map[int32]int64{}
 	ends.Each(func(o kadm.ListedOffset) {
 		if o.Offset > 0 {
@@ -57,9 +55,7 @@ func readTopic(t *testing.T, broker, topic string) *truth {
 	sum := &truth{perSecond: map[string]map[int64]int64{}}
 	for len(left) > 0 {
 		fetches := client.PollFetches(ctx)
-		if err := fetches.Err(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, fetches.Err())
 		fetches.EachRecord(func(r *kgo.Record) {
 			if end, ok := left[r.Partition]; ok && r.Offset < end {
 				sum.message(r.Value)

@@ -18,6 +18,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 // origin is a scenario that counts what it produces itself: the topic of the end
@@ -80,9 +81,7 @@ func (o *origin) round(t *testing.T) {
 func (o *origin) produce(t *testing.T, n int) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(o.kafka.Addr), kgo.DefaultProduceTopic(o.topic), kgo.ProducerLinger(time.Millisecond))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer client.Close()
 	now := time.Now()
 	var records []*kgo.Record
@@ -93,9 +92,7 @@ func (o *origin) produce(t *testing.T, n int) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if err := client.ProduceSync(ctx, records...).FirstErr(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, client.ProduceSync(ctx, records...).FirstErr())
 	o.want += int64(n)
 }
 
@@ -146,9 +143,7 @@ func (o *origin) newGaps() (found []logGap, err error) {
 func (o *origin) toldBy(t *testing.T, reason string) {
 	t.Helper()
 	found, err := o.newGaps()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, gap := range found {
 		o.gaps[gap] = true
 		if reason == "" || !strings.Contains(gap.reason, reason) {
@@ -167,9 +162,7 @@ func (o *origin) toldBy(t *testing.T, reason string) {
 func (o *origin) admin(t *testing.T) *kadm.Client {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(o.kafka.Addr))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(client.Close)
 	return kadm.NewClient(client)
 }
@@ -213,9 +206,7 @@ func (p *process) rewrite(t *testing.T, from, to string) {
 	if err == nil {
 		err = os.WriteFile(p.config, []byte(strings.ReplaceAll(string(config), from, to)), 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 }
 
 // groupSetting is a group's name as collectors' configurations have it.
@@ -235,9 +226,7 @@ func (o *origin) renameGroup(t *testing.T) {
 
 func (o *origin) secondGroup(t *testing.T) {
 	config, err := os.ReadFile(o.collectors[0].config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	text := strings.ReplaceAll(string(config), o.collectors[0].address, "%listen%")
 	second := newProcess(t, "second", "collector run", strings.ReplaceAll(text, groupSetting(o.group), groupSetting("second")))
 	second.start(t)
@@ -356,9 +345,7 @@ func (o *origin) cutLog(t *testing.T) {
 		if err == nil {
 			err = os.Truncate(file, info.Size()*9/10)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 	}
 	o.kafka.Restart(t)
 	o.produce(t, 8000)
@@ -367,14 +354,10 @@ func (o *origin) cutLog(t *testing.T) {
 // databaseBack sets Postgres back under the running daemons, to before some samples
 // were counted.
 func (o *origin) databaseBack(t *testing.T) {
-	if err := o.postgres.Save(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, o.postgres.Save(t.Context()))
 	o.produce(t, 4000)
 	o.counted(t)
-	if err := o.postgres.Restore(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, o.postgres.Restore(t.Context()))
 }
 
 // newCluster starts the collectors on another cluster that has the topic.

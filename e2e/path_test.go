@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -54,9 +55,7 @@ func TestHostile(t *testing.T) {
 	w.startCollectors(t)
 	w.matchesTopic(t, want, 2*time.Minute)
 	bad, reasons, err := w.bad()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if bad != want.bad || len(reasons) < 6 {
 		t.Errorf("%d bad samples are stored by reason %v, the topic holds %d", bad, reasons, want.bad)
 	}
@@ -93,9 +92,7 @@ func (w *scenario) logPosition(t *testing.T) (p traffic) {
 	t.Helper()
 	err := w.database.QueryRow(`SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint,
 		(SELECT sum(tup_inserted + tup_updated)::bigint FROM pg_stat_database)`).Scan(&p.bytes, &p.rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return p
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/port"
 )
 
@@ -69,9 +70,7 @@ func newProcess(t *testing.T, name, command, config string) *process {
 		name: name, command: command, address: address,
 		config: filepath.Join(dir, name+".yaml"), log: filepath.Join(dir, name+".log"),
 	}
-	if err := os.WriteFile(p.config, []byte(strings.ReplaceAll(config, "%listen%", address)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(p.config, []byte(strings.ReplaceAll(config, "%listen%", address)), 0o600))
 	t.Cleanup(func() { p.end(t) })
 	return p
 }
@@ -80,13 +79,9 @@ func newProcess(t *testing.T, name, command, config string) *process {
 func (p *process) start(t *testing.T) {
 	t.Helper()
 	dir, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	log, err := os.OpenFile(p.log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer log.Close()
 	words := strings.Fields(p.command)
 	p.cmd = exec.Command(filepath.Join(dir, words[0]), append(words[1:], "--config", p.config)...)
@@ -98,18 +93,14 @@ func (p *process) start(t *testing.T) {
 	} else {
 		err = p.cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 }
 
 // run runs another command of the daemon's program, with its configuration.
 func (p *process) run(t *testing.T, command string) {
 	t.Helper()
 	dir, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	program := strings.Fields(p.command)[0]
 	out, err := exec.CommandContext(t.Context(), filepath.Join(dir, program), command, "--config", p.config).CombinedOutput()
 	if err != nil {
@@ -121,27 +112,21 @@ func (p *process) run(t *testing.T, command string) {
 func (p *process) kill(t *testing.T) {
 	t.Helper()
 	p.note()
-	if err := p.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, p.cmd.Process.Kill())
 	_ = p.cmd.Wait() // the error is that it was killed
 }
 
 // signal sends the daemon a signal that does not end it.
 func (p *process) signal(t *testing.T, s syscall.Signal) {
 	t.Helper()
-	if err := p.cmd.Process.Signal(s); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, p.cmd.Process.Signal(s))
 }
 
 // stop ends the daemon as an operator does, and expects a clean exit.
 func (p *process) stop(t *testing.T) {
 	t.Helper()
 	p.note()
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	done := make(chan error, 1)
 	go func() { done <- p.cmd.Wait() }()
 	select {

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/port"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/httpsink"
@@ -82,15 +83,11 @@ func (s *server) start(t *testing.T, script, program string, files map[string]st
 	}
 	folder := t.TempDir()
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	p := &process{name: program, address: s.address, log: filepath.Join(folder, "log")}
 	log, err := os.Create(p.log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer log.Close()
 	storage := "--storage.path="
 	if program == "prometheus" {
@@ -98,9 +95,7 @@ func (s *server) start(t *testing.T, script, program string, files map[string]st
 	}
 	p.cmd = exec.Command(path, append(args, "--config.file="+filepath.Join(folder, "config.yml"), storage+filepath.Join(folder, "data"), "--web.listen-address="+s.address)...)
 	p.cmd.Stdout, p.cmd.Stderr = log, log
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, p.cmd.Start())
 	t.Cleanup(func() { p.end(t) })
 	p.ready(t)
 }
@@ -118,9 +113,7 @@ func (s *server) get(path string, into any) error {
 func deployed(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../deploy", path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return string(text)
 }
 
@@ -131,9 +124,7 @@ type managed struct{ Labels, Annotations map[string]string }
 func (s *server) alerts(t *testing.T) map[string]managed {
 	t.Helper()
 	var all []managed
-	if err := s.get("/api/v2/alerts", &all); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.get("/api/v2/alerts", &all))
 	by := make(map[string]managed)
 	for _, a := range all {
 		by[a.Labels["alertname"]] = a
@@ -190,9 +181,7 @@ func dashboards(t *testing.T, p *server) {
 	for _, file := range []string{"fleet.json", "table.json"} {
 		for _, m := range expressions.FindAllStringSubmatch(deployed(t, "grafana/"+file), -1) {
 			var query string
-			if err := json.Unmarshal([]byte(m[1]), &query); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, json.Unmarshal([]byte(m[1]), &query))
 			if slices.ContainsFunc(withoutSeries, func(name string) bool { return strings.Contains(query, name) }) {
 				continue
 			}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/port"
 )
 
@@ -51,9 +52,7 @@ func TestReadyMeansAbleToServe(t *testing.T) {
 	time.Sleep(time.Minute) // a later message has its delay
 	pages := make(chan page, 100)
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	receiver := &httptest.Server{Listener: listener, Config: &http.Server{Handler: receivePages(pages)}}
 	receiver.Start()
 	defer receiver.Close()

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 var (
@@ -41,9 +43,7 @@ func TestReporterMemory(t *testing.T) {
 			client.Produce(t.Context(), &kgo.Record{Partition: int32(part % partitions), Timestamp: at, Value: body}, nil)
 		}
 	}
-	if err := client.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, client.Flush(t.Context()))
 	began := time.Now()
 	within(t, 5*time.Minute, "every second of every table is judged", func() error {
 		w.reporter.note()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 var reporterKills = flag.Int("faults.reporters", 0, "how many reporters TestKilledReporters kills; 0 leaves the test out")
@@ -78,9 +79,7 @@ receivers:
   pager: {type: webhook, url: %q, limit: -1}
 `, receiver.URL))
 	config, err := os.ReadFile(w.reporter.config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	other := newProcess(t, "reporter-1", "reporter serve", string(config))
 	other.rewrite(t, w.reporter.address, other.address)
 	other.start(t)
@@ -199,17 +198,13 @@ func (w *reporters) toldTruth(t *testing.T, known *view) {
 	rows, err := w.database.Query(`
 		SELECT n.id, n.event, n.state, i.id, i.case_code, i.revision
 		FROM notifications AS n JOIN incidents AS i ON i.id = n.incident ORDER BY n.ordinal`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer rows.Close()
 	cases, newest := map[string]int{}, map[string]string{}
 	for rows.Next() {
 		var id, event, state string
 		var of told
-		if err := rows.Scan(&id, &event, &state, &of.ID, &of.Case, &of.Revision); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, rows.Scan(&id, &event, &state, &of.ID, &of.Case, &of.Revision))
 		if event == "firing" && state != "delivered" {
 			t.Errorf("a firing of %s is %s", of.Case, state)
 		}
@@ -226,9 +221,7 @@ func (w *reporters) toldTruth(t *testing.T, known *view) {
 			t.Errorf("%s was told at revision %d, and is stored at %d", of.Case, last.incident.Revision, of.Revision)
 		}
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, rows.Err())
 	for id, last := range known.incidents {
 		if last.event != "resolved" || newest[id] != last.id {
 			t.Errorf("of %s the receiver was last told %q by %s, and the last delivered is %s", last.incident.Case, last.event, last.id, newest[id])

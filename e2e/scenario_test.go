@@ -18,6 +18,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // to read the stored totals as an operator would
 
 	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 )
 
@@ -168,13 +169,9 @@ type figure struct{ Value, Low, High float64 }
 func (w *scenario) findings(t *testing.T) []found {
 	t.Helper()
 	body, err := w.reporter.get("/api/v1/findings?limit=1000")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var answer struct{ Findings []found }
-	if err := json.Unmarshal(body, &answer); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(body, &answer))
 	// Nor are those of Keyheat itself, which faults make.
 	return slices.DeleteFunc(answer.Findings, func(f found) bool { return f.Subject == "keys" || f.Subject == "pipeline" })
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/port"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 )
@@ -112,9 +113,7 @@ func TestTopicsReplacedWhileCollectorsAreDead(t *testing.T) {
 		w.kafka.CreateTopic(t, name, partitions)
 	}
 	client, err := kgo.NewClient(kgo.SeedBrokers(w.kafka.Addr), kgo.RecordPartitioner(kgo.ManualPartitioner()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(client.Close)
 	w.addCollectors(t, names[0], []string{w.kafka.Addr}, w.startReporter(t), "")
 	w.startCollectors(t)
@@ -124,13 +123,9 @@ func TestTopicsReplacedWhileCollectorsAreDead(t *testing.T) {
 			for _, c := range w.collectors {
 				c.kill(t)
 				text, err := os.ReadFile(c.config)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 				text = regexp.MustCompile(`topics: \[[^\]]*\]`).ReplaceAll(text, []byte("topics: ["+strings.Join(topics, ", ")+"]"))
-				if err := os.WriteFile(c.config, text, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, os.WriteFile(c.config, text, 0o600))
 			}
 			w.startCollectors(t)
 		}
@@ -139,9 +134,7 @@ func TestTopicsReplacedWhileCollectorsAreDead(t *testing.T) {
 			written[topic]++
 			for id := range int32(partitions) {
 				line := fmt.Appendf(nil, `{"table":"orders","pk":"k","op":"PutItem","wcu":1,"ts":%d}`, time.Now().UnixMilli())
-				if err := client.ProduceSync(t.Context(), &kgo.Record{Topic: topic, Partition: id, Value: line}).FirstErr(); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, client.ProduceSync(t.Context(), &kgo.Record{Topic: topic, Partition: id, Value: line}).FirstErr())
 			}
 		}
 		within(t, 45*time.Second, fmt.Sprintf("all partitions of %q are read", topics), func() error {
@@ -196,9 +189,7 @@ func (w *scenario) checkUnread(t *testing.T, reason string) (figures string) {
 	t.Helper()
 	for _, c := range w.collectors {
 		body, err := c.get("/metrics")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		values := map[string]string{}
 		var all []string
 		for _, m := range unreadFigures.FindAllStringSubmatch(string(body), -1) {
@@ -267,9 +258,7 @@ func cutKafka(t *testing.T) source {
 func oneBrokerGone(t *testing.T) source {
 	nodes := kafkatest.StartCluster(t, 3)
 	client, err := kgo.NewClient(kgo.SeedBrokers(nodes[0].Addr))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(client.Close)
 	admin := kadm.NewClient(client)
 	if _, err := admin.CreateTopic(t.Context(), partitions, 1, nil, "dead-sources"); err != nil {
@@ -286,9 +275,7 @@ func deletedTopic(t *testing.T) source {
 	server := ownKafka(t)
 	server.CreateTopic(t, "gone", partitions)
 	client, err := kgo.NewClient(kgo.SeedBrokers(server.Addr))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(client.Close)
 	return source{
 		settings: readsKafka("dead-sources, gone", server.Addr),
@@ -306,9 +293,7 @@ func deletedTopic(t *testing.T) source {
 func revokedRight(t *testing.T) source {
 	const topicAuthorizationFailed = 29
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(partitions, "dead-sources"), kfake.Ports(port.Hold(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(cluster.Close)
 	var code atomic.Int32
 	cluster.ControlKey(int16(kmsg.Fetch), func(q kmsg.Request) (kmsg.Response, error, bool) {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 )
 
@@ -104,22 +105,16 @@ func (w *scenario) countedSpans(t *testing.T) map[string]int64 {
 		return err
 	})
 	rows, err := w.database.Query(`SELECT table_name, requests FROM keyheat_totals`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer rows.Close()
 	all := make(map[string]int64)
 	for rows.Next() {
 		var table string
 		var requests int64
-		if err := rows.Scan(&table, &requests); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, rows.Scan(&table, &requests))
 		all[table] = requests
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, rows.Err())
 	return all
 }
 

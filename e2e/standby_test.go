@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/testsupport/link"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 )
 
@@ -45,13 +46,9 @@ func TestLostPrimary(t *testing.T) {
 	unknown := f.page(t, "payments", pages)
 	f.traffic.run(t, time.Until(cut.Add(*standbyBehind)), "")
 	lost := stateOf(t, f.database)
-	if err := f.postgres.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, f.postgres.Kill())
 	killed := time.Now()
-	if err := f.standby.Promote(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, f.standby.Promote(t.Context()))
 	f.database = f.standbys
 	kept := stateOf(t, f.database)
 	f.toPostgres.Turn(f.standby.Host())
@@ -154,9 +151,7 @@ func (f *standbyScenario) knows(t *testing.T, id string) {
 // stores reports whether a notification is in the store.
 func (f *standbyScenario) stores(t *testing.T, id string) (there bool) {
 	t.Helper()
-	if err := f.database.QueryRow(`SELECT EXISTS (SELECT FROM notifications WHERE id = $1)`, id).Scan(&there); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, f.database.QueryRow(`SELECT EXISTS (SELECT FROM notifications WHERE id = $1)`, id).Scan(&there))
 	return there
 }
 
@@ -167,9 +162,7 @@ func stateOf(t *testing.T, database *sql.DB) (s state) {
 	t.Helper()
 	err := database.QueryRow(`SELECT token, writes, (SELECT coalesce(sum(requests), 0) FROM keyheat_totals)::bigint FROM leases WHERE name = 'judge'`).
 		Scan(&s.token, &s.writes, &s.requests)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return s
 }
 
@@ -200,17 +193,13 @@ func (f *standbyScenario) judgesOn(t *testing.T, since state) {
 func (f *standbyScenario) oneGap(t *testing.T, cut, killed time.Time) {
 	t.Helper()
 	rows, err := f.database.Query(`SELECT source, reason, since, until FROM gaps`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer rows.Close()
 	var found int
 	for rows.Next() {
 		var source, reason string
 		var since, until time.Time
-		if err := rows.Scan(&source, &reason, &since, &until); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, rows.Scan(&source, &reason, &since, &until))
 		t.Logf("a gap of the source %s from %s before the link was cut to %s after the kill: %s",
 			source, cut.Sub(since).Round(time.Millisecond), until.Sub(killed).Round(time.Millisecond), reason)
 		if found++; source != "store" || since.After(cut.Add(time.Second)) || since.Before(cut.Add(-10*time.Second)) || until.Before(killed) {

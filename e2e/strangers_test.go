@@ -20,6 +20,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/httpsink"
 )
@@ -58,13 +59,9 @@ func TestFloodOfStrangers(t *testing.T) {
 	w := &scenario{}
 	url := w.startReporter(t)
 	hash, err := bcrypt.GenerateFromPassword([]byte("password"), bcrypt.DefaultCost)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	users := filepath.Join(t.TempDir(), "web.yaml")
-	if err := os.WriteFile(users, fmt.Appendf(nil, "basic_auth_users: {producer: %q}\n", hash), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(users, fmt.Appendf(nil, "basic_auth_users: {producer: %q}\n", hash), 0o600))
 	c := newProcess(t, "collector", "collector run", fmt.Sprintf(`
 http: {enabled: true}
 web: {config_file: %q, operators: [producer]}

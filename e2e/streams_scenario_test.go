@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
@@ -182,13 +183,9 @@ type step struct{ To, Code string }
 func (w *scenario) history(t *testing.T, f found) []step {
 	t.Helper()
 	body, err := w.reporter.get("/api/v1/findings/" + f.Fingerprint)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var answer struct{ History []step }
-	if err := json.Unmarshal(body, &answer); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(body, &answer))
 	if len(answer.History) == 0 {
 		t.Errorf("%s has no history", f.Key)
 	}
@@ -199,13 +196,9 @@ func (w *scenario) history(t *testing.T, f found) []step {
 func (w *scenario) gaps(t *testing.T) []gap {
 	t.Helper()
 	body, err := w.reporter.get("/api/v1/tables")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var answer struct{ Gaps []gap }
-	if err := json.Unmarshal(body, &answer); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(body, &answer))
 	return answer.Gaps
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
@@ -36,9 +37,7 @@ func TestStreamsOfMinistack(t *testing.T) {
 		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("orders"), Item: asAttributes(i)}); err != nil {
 			t.Fatal(err)
 		}
-		if err := shadow.Put(i); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, shadow.Put(i))
 	}
 	random := rand.New(rand.NewPCG(seed, 7))
 	statuses := []string{"", "paid", "sent", "back"}
@@ -53,9 +52,7 @@ func TestStreamsOfMinistack(t *testing.T) {
 			if _, err := client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("orders"), Key: asAttributes(key)}); err != nil {
 				t.Fatal(err)
 			}
-			if err := shadow.Delete(key); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, shadow.Delete(key))
 		}
 	}
 	// 60 items of 100 units: within a second or two, also on a busy machine.
@@ -369,8 +366,6 @@ func writeSome(t *testing.T, fake *streamstest.Fake, hot string) {
 		} else {
 			item["body"] = model.S(fmt.Sprint(hot, " ", n))
 		}
-		if err := table.PutAt(at, item); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, table.PutAt(at, item))
 	}
 }

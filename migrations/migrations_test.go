@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/migrations"
 )
 
@@ -16,13 +17,9 @@ func TestEnginesHaveTheSameSteps(t *testing.T) {
 	t.Parallel()
 	names := func(engine string) []string {
 		dir, err := migrations.FS(engine)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		all, err := fs.Glob(dir, "*.sql")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return all
 	}
 	postgres, sqlite := names("postgres"), names("sqlite")
@@ -61,13 +58,9 @@ func TestAReleasedMigrationIsNeverEdited(t *testing.T) {
 	for path, want := range released {
 		engine, name, _ := strings.Cut(path, "/")
 		dir, err := migrations.FS(engine)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		text, err := fs.ReadFile(dir, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		hash := sha256.New()
 		for line := range strings.Lines(string(text)) {
 			statement, _, _ := strings.Cut(line, "--")

@@ -16,8 +16,8 @@ import (
 )
 
 func must(t testing.TB, err error) {
-	t.Helper()
 	if err != nil {
+		t.Helper()
 		t.Fatal(err)
 	}
 }

@@ -5,15 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 )
 
 func TestKeyConstructors(t *testing.T) {
 	t.Parallel()
 	number, err := sample.KeyNumber("4.20")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	a, b := sample.KeyString("a|"), sample.KeyBinary([]byte{0, 1})
 	joined := sample.JoinKeys(a, number, b)
 	if want := (sample.Key{Type: "SNB", Text: `a\||4.2|AAE=`}); joined != want {

@@ -9,6 +9,7 @@ import (
 	"text/template"
 	"unicode/utf8"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -25,9 +26,7 @@ func TestTextIsWrittenEscaped(t *testing.T) {
 	}
 	fmt.Fprint(&written, text, []sample.Text{text}, map[sample.Text]*keyed{text: {Key: text}}, keyed{Key: text})
 	slog.New(slog.NewTextHandler(&written, nil)).Info("key", "key", text)
-	if err := template.Must(template.New("").Parse("{{.Key}} {{.}} {{printf `%s` .Key}}")).Execute(&written, keyed{Key: text}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, template.Must(template.New("").Parse("{{.Key}} {{.}} {{printf `%s` .Key}}")).Execute(&written, keyed{Key: text}))
 	if got := written.String(); strings.Count(got, "\n") != 1 || strings.ContainsAny(got, "\x1b\u202e") || !utf8.ValidString(got) { // the line of the log ends
 		t.Errorf("%q", got)
 	}

@@ -3,6 +3,7 @@ package sketch_test
 import (
 	"testing"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -20,20 +21,14 @@ func TestCallersCountNoLoad(t *testing.T) {
 		{Table: "carts", Op: sample.Query, RCU: 700, Rate: 1, N: 1, Caller: "app"},
 	} {
 		r.Time = 1_800_000_000_000
-		if err := shard.AddCaller(&r); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, shard.AddCaller(&r))
 	}
 	sealed := sketch.NewDelta(config)
 	shard.Seal(sealed)
 	body, err := sealed.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var d sketch.Delta
-	if err := d.UnmarshalBinary(body); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, d.UnmarshalBinary(body))
 	if len(d.Windows) != 0 || len(d.Cardinality) != 0 || len(d.Callers) != 2 || d.Empty() {
 		t.Fatalf("%+v", d)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/axiomhq/hyperloglog"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -20,16 +21,12 @@ func TestInsertsAsTheLibraryDoes(t *testing.T) {
 	check := func(name string, hashes ...uint64) (registers []byte) {
 		t.Helper()
 		library, err := hyperloglog.NewSketch(precision, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for _, hash := range hashes {
 			library.InsertHash(hash)
 		}
 		raw, err := library.AppendBinary(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		registers = sketch.InsertHash(hashes...)
 		if !bytes.Equal(registers, raw[len(raw)-len(registers):]) {
 			t.Errorf("%s: the library has other registers", name)
@@ -87,9 +84,7 @@ func TestFewRegistersAreAsAll(t *testing.T) {
 		joined.Join(&odd)
 		joined.Join(&even)
 		read, err := sketch.CardinalityFromBytes(want)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for name, c := range map[string]*sketch.Cardinality{"merged": &merged, "joined": &joined, "read": read} {
 			if !bytes.Equal(c.Bytes(), want) {
 				t.Errorf("%d keys, %s: other registers", keys, name)

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/keyhash"
 	"github.com/keyheat/keyheat/sample/position"
@@ -176,9 +177,7 @@ func TestVersions(t *testing.T) {
 	want.Total.Requests, want.Total.Load = 3, sketch.Load{Read: 500, Write: 3000}
 	want.Keys = []sketch.KeyLoad{{Hash: 7, Key: sample.KeyString("a"), Requests: 2, Low: sketch.Load{Write: 2000}, Err: sketch.Load{Write: 500}}}
 	first, err := hex.DecodeString("4b485301574b00000000000000b7905ef812f4ae5328b52ffd00007d01007402066f7264657273000000c09efe910d03f403b81700f4030107105301610200d00f00f403000000015412022013")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, version := range []byte{1, 2, 3} {
 		switch version {
 		case 2:
@@ -212,9 +211,7 @@ func TestHostileCells(t *testing.T) {
 	} {
 		w := sketch.Window{Target: orders, Second: start, Cells: cells}
 		body, err := w.MarshalBinary()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if err := new(sketch.Window).UnmarshalBinary(body); !errors.Is(err, sketch.ErrCorrupt) {
 			t.Errorf("%s: %v", story, err)
 		}
@@ -249,9 +246,7 @@ func TestEncodedCells(t *testing.T) {
 			}
 		}
 		body, err := w.MarshalBinary()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		t.Logf("%s of %d keys in %d cells: %d bytes", c.story, c.keys, len(w.Cells), len(body))
 		if len(body) > c.most {
 			t.Errorf("%s: %d bytes, want at most %d", c.story, len(body), c.most)

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -69,9 +70,7 @@ func contendedSeconds(t rapid.TB, random *rand.Rand, shards, items int, rate flo
 			if r.Rate = rate; random.Float64() >= rate {
 				continue
 			}
-			if err := all[random.IntN(shards)].Add(&r); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, all[random.IntN(shards)].Add(&r))
 		}
 		truth = append(truth, of)
 		var windows []*sketch.Window
@@ -96,13 +95,9 @@ func mergedKey(t rapid.TB, windows []*sketch.Window) *sketch.KeyLoad {
 		var all sketch.Window
 		for _, i := range order {
 			body, err := windows[i].MarshalBinary()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			var read sketch.Window
-			if err := read.UnmarshalBinary(body); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, read.UnmarshalBinary(body))
 			all.Merge(&read)
 		}
 		return &all

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/sketch/internal/gather"
@@ -57,9 +58,7 @@ func TestEvidence(t *testing.T) {
 		for i := range n {
 			sk := fmt.Sprintf("item-%d", int(math.Abs(random.NormFloat64())*float64(kinds)/3))
 			r := hot(i, sample.KeyString(sk), fmt.Sprintf("role/%d", random.IntN(9)))
-			if err := shards[random.IntN(len(shards))].Add(&r); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, shards[random.IntN(len(shards))].Add(&r))
 			gathered++
 			items[sk] += 600_000
 			callers[r.Caller] += 600_000
@@ -371,9 +370,7 @@ func TestBytesOfAHotKey(t *testing.T) {
 		add(t, s, r)
 	}
 	body, err := sealed(s).MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Logf("%d bytes a second", len(body)/seconds)
 	if len(body) > 2000*seconds {
 		t.Errorf("%d bytes for %d seconds", len(body), seconds)

@@ -3,6 +3,7 @@ package sketch
 import (
 	"testing"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sketch/internal/front"
 )
 
@@ -11,18 +12,14 @@ import (
 func Frame(t testing.TB, contents []byte, version byte) []byte {
 	w := writer{bytes: contents, version: version}
 	body, err := w.frame(kindDelta)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return body
 }
 
 // Unframe is the inverse of Frame.
 func Unframe(t testing.TB, body []byte) []byte {
 	r, err := unframe(kindDelta, body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return r.rest
 }
 

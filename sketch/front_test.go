@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -123,9 +124,7 @@ func TestFrontDecidesAsDescribed(t *testing.T) {
 					r.Op, r.RCU, r.WCU = sample.GetItem, r.WCU, 0
 				}
 				oracle.add(sketch.Hash(r.Target(), r.PK, seed), &r)
-				if err := shard.Add(&r); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, shard.Add(&r))
 			}
 			delta := sketch.NewDelta(config)
 			shard.Seal(delta)

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -69,9 +70,7 @@ func TestRetries(t *testing.T) {
 				}
 				truth, by[r.Caller] = truth.Plus(one), by[r.Caller].Plus(one)
 			}
-			if err := shards[random.IntN(len(shards))].Add(&r); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, shards[random.IntN(len(shards))].Add(&r))
 		}
 		deltas := make([]*sketch.Delta, len(shards))
 		for i := range shards {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -18,9 +19,7 @@ func newShard() *sketch.Shard { return sketch.NewShard(sketch.Config{Seed: seed}
 func add(t *testing.T, s *sketch.Shard, records ...sample.Record) {
 	t.Helper()
 	for i := range records {
-		if err := s.Add(&records[i]); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, s.Add(&records[i]))
 	}
 }
 
@@ -386,9 +385,7 @@ func TestDistinctKeys(t *testing.T) {
 		merged.Merge(r)
 	}
 	kept, err := sketch.CardinalityFromBytes(merged.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	// Five standard errors of 1.6%.
 	if n := kept.Estimate(); n < 46_000 || n > 54_000 {
 		t.Errorf("%d distinct keys, want about 50,000", n)
@@ -483,9 +480,7 @@ func TestAbsurdRecordsAreReadBack(t *testing.T) {
 		}
 		d := sealed(s)
 		body, err := d.MarshalBinary()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		var read sketch.Delta
 		if err := read.UnmarshalBinary(body); err != nil {
 			t.Errorf("%s: a delta cannot be read: %v", story, err)
@@ -495,9 +490,7 @@ func TestAbsurdRecordsAreReadBack(t *testing.T) {
 			w := read.Windows[0]
 			read.Windows[0].Merge(&w)
 			body, err := read.Windows[0].MarshalBinary()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if err := w.UnmarshalBinary(body); err != nil {
 				t.Fatalf("%s: a merged window cannot be read: %v", story, err)
 			}

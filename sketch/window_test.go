@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/sketch/internal/arrival"
@@ -156,13 +157,9 @@ func TestWindowRoundTrip(t *testing.T) {
 			w.Keys[0].Cut = true
 		}
 		body, err := w.MarshalBinary()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		var read sketch.Window
-		if err := read.UnmarshalBinary(body); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, read.UnmarshalBinary(body))
 		if !reflect.DeepEqual(w, read) {
 			t.Fatalf("wrote %+v, read %+v", w, read)
 		}
@@ -175,9 +172,7 @@ func TestDamage(t *testing.T) {
 	shard := sketch.NewShard(sketch.Config{Seed: seed, Sets: 16})
 	shard.PlaceKeys(everywhere)
 	for r := range fromTrace(20_000, 500) {
-		if err := shard.Add(&r); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, shard.Add(&r))
 	}
 	delta := sketch.NewDelta(sketch.Config{Seed: seed})
 	shard.Seal(delta)
@@ -244,12 +239,8 @@ func FuzzContents(f *testing.F) {
 			return
 		}
 		body, err := read.MarshalBinary()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := again.UnmarshalBinary(body); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
+		must.Succeed(t, again.UnmarshalBinary(body))
 		if !reflect.DeepEqual(read, again) {
 			t.Fatalf("read %+v, wrote and read %+v", read, again)
 		}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/store"
 	"github.com/keyheat/keyheat/store/storetest"
@@ -23,9 +24,7 @@ func TestContractOnSQLiteFile(t *testing.T) {
 	migrate(t, "sqlite:"+filepath.Join(dir, databaseName))
 	storetest.Run(t, func(t *testing.T) *store.Store {
 		of := t.TempDir()
-		if err := os.CopyFS(of, os.DirFS(dir)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.CopyFS(of, os.DirFS(dir)))
 		return open(t, "sqlite:"+filepath.Join(of, databaseName))
 	})
 }
@@ -54,9 +53,7 @@ func sqliteFile(t *testing.T) string {
 func open(t *testing.T, url string) *store.Store {
 	t.Helper()
 	s, err := store.Open(t.Context(), url, store.Options{Migrate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Errorf("close the store: %v", err)

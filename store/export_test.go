@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"testing"
+
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 // Snapshot runs a query as a reader.
@@ -18,9 +20,7 @@ func FileRemedy(path string, err error) string { return fileRemedy(path, err) }
 func TLSOf(t *testing.T, url string) string {
 	t.Helper()
 	pool, err := parsePostgres(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	c := &pool.ConnConfig.Config
 	switch {
 	case c.TLSConfig == nil:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/store"
 )
@@ -254,7 +255,5 @@ func expectWake(t *testing.T, s *store.Store, wake <-chan struct{}) {
 
 func check(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/migrations"
 	"github.com/keyheat/keyheat/store"
 )
@@ -23,9 +24,7 @@ func TestAKilledMigrationLeavesNothing(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, url string) {
 		db := raw(t, url)
 		dir, err := migrations.FS(strings.Split(url, ":")[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		halt, dialect := haltSQLite, goose.DialectSQLite3
 		if strings.HasPrefix(url, "postgres") {
 			halt, dialect = haltPostgres, goose.DialectPostgres
@@ -38,13 +37,9 @@ func TestAKilledMigrationLeavesNothing(t *testing.T) {
 			release := halt(t, db)
 			child := exec.CommandContext(t.Context(), os.Args[0])
 			child.Env = append(os.Environ(), "STORE_TEST_MIGRATE="+url)
-			if err := child.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, child.Start())
 			waitHalted(t, db, dialect, child.Process.Pid)
-			if err := child.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, child.Process.Kill())
 			_ = child.Wait() // killed
 			release()
 			if v := version(t, db, dialect, dir); v != int64(n) {
@@ -70,9 +65,7 @@ func TestAKilledMigrationLeavesNothing(t *testing.T) {
 func provider(t *testing.T, db *sql.DB, dialect goose.Dialect, dir fs.FS) *goose.Provider {
 	t.Helper()
 	p, err := goose.NewProvider(dialect, db, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return p
 }
 
@@ -80,9 +73,7 @@ func provider(t *testing.T, db *sql.DB, dialect goose.Dialect, dir fs.FS) *goose
 func version(t *testing.T, db *sql.DB, dialect goose.Dialect, dir fs.FS) int64 {
 	t.Helper()
 	v, err := provider(t, db, dialect, dir).GetDBVersion(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return v
 }
 
@@ -93,9 +84,7 @@ func haltPostgres(t *testing.T, db *sql.DB) (release func()) {
 	if err == nil {
 		_, err = lock.Exec(`LOCK TABLE goose_db_version IN SHARE MODE`)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return func() {
 		_ = lock.Rollback()
 		await.Until(t, "the killed process's session is over", func() bool { return sessions(t, db, "") == 0 })
@@ -139,9 +128,7 @@ func sessions(t *testing.T, db *sql.DB, waiting string) (n int) {
 	t.Helper()
 	err := db.QueryRow(`SELECT count(*) FROM pg_stat_activity
 		WHERE datname = current_database() AND application_name = 'keyheat' AND ($1 = '' OR wait_event_type = $1)`, waiting).Scan(&n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return n
 }
 
@@ -173,20 +160,14 @@ func schema(t *testing.T, db *sql.DB, dialect goose.Dialect) string {
 			UNION ALL SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace) AS all_of_it ORDER BY 1`
 	}
 	rows, err := db.Query(query)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer rows.Close()
 	var all strings.Builder
 	for rows.Next() {
 		var line string
-		if err := rows.Scan(&line); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, rows.Scan(&line))
 		all.WriteString(line + "\n")
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, rows.Err())
 	return all.String()
 }

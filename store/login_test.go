@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/store"
 )
@@ -40,27 +41,19 @@ func TestReauthenticate(t *testing.T) {
 	t.Parallel()
 	ctx, url := t.Context(), pgtest.Database(t)
 	s, err := store.Open(ctx, url, store.Options{Migrate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { s.Close() })
 	other, err := pgx.ParseConfig(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	nobody := strings.Replace(url, "postgres://"+other.User, "postgres://nobody_of_this_name", 1)
 	if nobody == url {
 		t.Fatalf("no user in %s", url)
 	}
 	admin, err := pgx.Connect(ctx, url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { admin.Close(context.Background()) })
 	for _, c := range []struct{ url, says string }{{nobody, "nobody_of_this_name"}, {url, ""}} {
-		if err := s.Reauthenticate(c.url); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, s.Reauthenticate(c.url))
 		if _, err := admin.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`); err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/migrations"
 	"github.com/keyheat/keyheat/store"
@@ -41,9 +42,7 @@ func raw(t testing.TB, url string) *sql.DB {
 		driver, url = "sqlite", "file:"+strings.NewReplacer("?", "%3f", "#", "%23").Replace(path)
 	}
 	db, err := sql.Open(driver, url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { db.Close() })
 	return db
 }
@@ -53,13 +52,9 @@ func steps(t *testing.T, url string) int {
 	t.Helper()
 	engine, _, _ := strings.Cut(url, ":")
 	dir, err := migrations.FS(engine)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	names, err := fs.Glob(dir, "*.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return len(names)
 }
 
@@ -165,9 +160,7 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := raw(t, url).Exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9000, TRUE)`)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		_, openErr := store.Open(t.Context(), url, store.Options{})
 		_, migratingErr := store.Open(t.Context(), url, store.Options{Migrate: true})
 		_, migrateErr := store.Migrate(t.Context(), url)
@@ -204,16 +197,12 @@ func TestEnginesHaveTheSameColumns(t *testing.T) {
 func columns(t *testing.T, url, query string) []string {
 	t.Helper()
 	rows, err := raw(t, url).Query(query)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer rows.Close()
 	var all []string
 	for rows.Next() {
 		var name string
-		if err := rows.Scan(&name); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, rows.Scan(&name))
 		all = append(all, name)
 	}
 	check(t, rows.Err())

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/internal/testsupport/port"
 	"github.com/keyheat/keyheat/store"
@@ -50,13 +51,9 @@ func TestMigratedDatabaseIsKept(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, url string) {
 		first := open(t, url)
 		seed, err := first.HashSeed(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		second, err := store.Open(t.Context(), url, store.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		defer second.Close()
 		if again, err := second.HashSeed(t.Context()); err != nil || again != seed {
 			t.Errorf("the second handle reads another seed (%v)", err)
@@ -103,14 +100,10 @@ func TestAFileOfAnotherUserIsExplained(t *testing.T) {
 	path := "/etc/passwd" // root's
 	if os.Getuid() == 0 {
 		path = filepath.Join(t.TempDir(), "k.db")
-		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chown(path, 12345, -1)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, errors.Join(os.WriteFile(path, nil, 0o600), os.Chown(path, 12345, -1)))
 	}
 	self, err := user.Current()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	remedy := store.FileRemedy(path, fs.ErrPermission)
 	if !strings.Contains(remedy, "the file belongs to ") || !strings.HasSuffix(remedy, "runs as "+self.Username+": chown "+self.Username+" "+path+"*") {
 		t.Errorf("the remedy is %q", remedy)
@@ -158,22 +151,16 @@ func TestSQLiteFilesAreTheirOwnersAlone(t *testing.T) {
 		0o755: 0o600, 0o775: 0o600, fs.ModeSetgid | 0o755: 0o600, fs.ModeSetgid | 0o770: 0o660,
 	} {
 		dir := t.TempDir()
-		if err := os.Chmod(dir, folder); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.Chmod(dir, folder))
 		s := open(t, "sqlite://"+filepath.Join(dir, "keyheat.db")) // an absolute path after an empty host
 		s.Listen(t.Context())
 		await.Until(t, "a session", func() bool { return s.Session() != 0 })
 		files, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		var names []string
 		for _, file := range files {
 			info, err := file.Info()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			names = append(names, file.Name())
 			if got := info.Mode().Perm(); got != want {
 				t.Errorf("in a folder of mode %v %s has mode %o, want %o", folder, file.Name(), got, want)

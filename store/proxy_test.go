@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"sync/atomic"
 	"testing"
+
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 // What a proxy does at the next COMMIT.
@@ -30,13 +32,9 @@ type proxy struct {
 func newProxy(t *testing.T, database string) (*proxy, string) {
 	t.Helper()
 	u, err := url.Parse(database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { l.Close() })
 	p := &proxy{server: u.Host}
 	go func() {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -42,9 +43,7 @@ func TestAKilledHolderIsFollowedAtOnce(t *testing.T) {
 		child := exec.CommandContext(t.Context(), os.Args[0])
 		child.Env = append(os.Environ(), "STORE_TEST_HOLD="+url)
 		_, err := child.StdinPipe()
-		if err := errors.Join(err, child.Start()); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, errors.Join(err, child.Start()))
 		db := raw(t, url)
 		await.Until(t, "the child has the lease", func() bool {
 			var holder string
@@ -54,15 +53,11 @@ func TestAKilledHolderIsFollowedAtOnce(t *testing.T) {
 		if _, ok, err := s.AcquireLease(t.Context(), "judge", "other", time.Minute); ok || err != nil {
 			t.Fatalf("while the holder lives another one has its lease: %t, %v", ok, err)
 		}
-		if err := child.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, child.Process.Kill())
 		_ = child.Wait()
 		await.Until(t, "another one has the lease, which itself ends after an hour", func() bool {
 			_, ok, err := s.AcquireLease(t.Context(), "judge", "other", time.Minute)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			return ok
 		})
 	})
@@ -88,9 +83,7 @@ func TestALostSessionIsFenced(t *testing.T) {
 		}
 		await.Until(t, "the other one has the lease", func() bool { // a server notices the end a moment later
 			_, taken, err := other.AcquireLease(t.Context(), "judge", "other", time.Hour)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			return taken
 		})
 		if err := holder.Judge(t.Context(), lease, store.Judgement{}); !errors.Is(err, store.ErrLeaseLost) {
@@ -102,9 +95,7 @@ func TestALostSessionIsFenced(t *testing.T) {
 func mustOpen(t *testing.T, url string) *store.Store {
 	t.Helper()
 	s, err := store.Open(t.Context(), url, store.Options{Migrate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -123,9 +114,7 @@ func TestARenewalThatWaitsIsWhole(t *testing.T) {
 		if err == nil {
 			_, err = judging.ExecContext(t.Context(), `UPDATE leases SET writes = writes WHERE name = 'judge'`)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		begun, renewed := make(chan struct{}), make(chan error)
 		go func() {
 			close(begun)
@@ -137,9 +126,7 @@ func TestARenewalThatWaitsIsWhole(t *testing.T) {
 			waitForLock(t, url)
 		}
 		now, nowErr := s.Now(t.Context())
-		if err := errors.Join(nowErr, judging.Commit(), <-renewed); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, errors.Join(nowErr, judging.Commit(), <-renewed))
 		if lease.Expires.Before(now.Add(ttl)) {
 			t.Errorf("the lease ends at %s, of an hour after %s", lease.Expires, now)
 		}

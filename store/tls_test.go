@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/store"
 )
@@ -38,9 +39,7 @@ func TestTLSBeyondThisMachine(t *testing.T) {
 func TestAServerWithoutTLS(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer listener.Close()
 	go func() {
 		for {
@@ -66,9 +65,7 @@ func TestAServerWithoutTLS(t *testing.T) {
 func TestAWrongLoginIsNoProblemOfTLS(t *testing.T) {
 	t.Parallel()
 	u, err := url.Parse(pgtest.Database(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, change := range []func(){
 		func() { u.Path = "/no-such-database" },
 		func() { u.User = url.UserPassword("nobody", "wrong-canary") },

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 )
 
@@ -28,28 +29,20 @@ func TestVacuumWritesEveryTableOfKeys(t *testing.T) {
 	files := func() map[string]int64 {
 		rows, err := db.QueryContext(t.Context(), `SELECT relname, pg_relation_filenode(oid) FROM pg_class
 			WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace`)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		defer rows.Close()
 		all := map[string]int64{}
 		for rows.Next() {
 			var name string
 			var file int64
-			if err := rows.Scan(&name, &file); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, rows.Scan(&name, &file))
 			all[name] = file
 		}
-		if err := rows.Err(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, rows.Err())
 		return all
 	}
 	before := files()
-	if err := s.Vacuum(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Vacuum(t.Context()))
 	var kept []string
 	for name, file := range files() {
 		if file == before[name] {
@@ -74,35 +67,25 @@ func TestVacuumWaitsForOlderSnapshots(t *testing.T) {
 		}
 	}
 	size := func() (bytes int64) {
-		if err := db.QueryRowContext(t.Context(), "SELECT pg_relation_size('deltas')").Scan(&bytes); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, db.QueryRowContext(t.Context(), "SELECT pg_relation_size('deltas')").Scan(&bytes))
 		return bytes
 	}
 	exec(`INSERT INTO deltas (writer, seq, version, body, committed, previous) SELECT 'w', n, 1, 'secret', now(), 0 FROM generate_series(1, 1000) n`)
 	backup, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer func() { _ = backup.Rollback() }()
 	var n int
-	if err := backup.QueryRowContext(t.Context(), "SELECT count(*) FROM leases").Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, backup.QueryRowContext(t.Context(), "SELECT count(*) FROM leases").Scan(&n))
 	exec(`DELETE FROM deltas`)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	if err := s.Vacuum(ctx); err == nil {
 		t.Errorf("with an older snapshot it vacuums, and %d bytes stay", size())
 	}
-	if err := backup.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, backup.Rollback())
 	// The session of the try before ends some time after its context.
 	await.Until(t, "the deleted rows are gone", func() bool {
-		if err := s.Vacuum(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, s.Vacuum(t.Context()))
 		return size() == 0
 	})
 }
@@ -117,24 +100,16 @@ func vacuumBesideAReader(t *testing.T) {
 	path := t.TempDir() + "/keyheat.db"
 	s, db := mustOpen(t, "sqlite:"+path), raw(t, "sqlite:"+path)
 	reader, err := db.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var n int
-	if err := reader.QueryRowContext(t.Context(), "SELECT count(*) FROM leases").Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, reader.QueryRowContext(t.Context(), "SELECT count(*) FROM leases").Scan(&n))
 	ended := make(chan error, 1)
 	go func() {
 		time.Sleep(3 * time.Second) // SQLite itself waits for 2 s
 		ended <- reader.Rollback()
 	}()
-	if err := s.Vacuum(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-ended; err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Vacuum(t.Context()))
+	must.Succeed(t, <-ended)
 	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
 		t.Errorf("the log still has %d bytes", log.Size())
 	}

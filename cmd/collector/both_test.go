@@ -12,6 +12,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/daemontest"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/port"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
@@ -26,9 +27,7 @@ func TestKafkaAndStreamsInOneProcess(t *testing.T) {
 	kafka := t.TempDir()
 	held := kfake.Ports(port.Hold(t))
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "samples"), kfake.DataDir(kafka), held)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	fake := streamstest.New(streamstest.Options{})
 	var tables []*streamstest.Table
 	for _, name := range []string{"carts", "users"} {
@@ -57,9 +56,7 @@ commit: {interval: 100ms}
 		"AWS_ENDPOINT_URL=" + dynamo.URL, "AWS_REGION=eu-west-1", "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_EC2_METADATA_DISABLED=true",
 	}, "collector", "run", "--config", file)
 	db, err := store.Open(t.Context(), database, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer db.Close()
 
 	made := 0
@@ -67,9 +64,7 @@ commit: {interval: 100ms}
 		t.Helper()
 		for _, table := range tables {
 			made++
-			if err := table.Put(model.Item{"pk": model.S(fmt.Sprint("k", made))}); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, table.Put(model.Item{"pk": model.S(fmt.Sprint("k", made))}))
 		}
 	}
 	counted := func(input string, n float64) {
@@ -100,9 +95,7 @@ commit: {interval: 100ms}
 	counted("streams", 4)
 
 	cluster, err = kfake.NewCluster(kfake.NumBrokers(1), kfake.DataDir(kafka), held)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer cluster.Close()
 	unready()
 	fake.Deny("GetRecords")

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/internal/testsupport/daemontest"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/port"
 )
 
@@ -25,14 +26,10 @@ func TestTheDoorAnswersFromTheFirstMoment(t *testing.T) {
 				body = "{}"
 			}
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+d.Address+path, strings.NewReader(body))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			request.Header.Set("Content-Type", contentType)
 			response, err := http.DefaultClient.Do(request)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			_ = response.Body.Close()
 			if response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" {
 				t.Errorf("%s of %s is answered with %s, Retry-After %q", path, contentType, response.Status, response.Header.Get("Retry-After"))

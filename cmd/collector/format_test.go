@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/internal/settings/tables"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/format"
 )
@@ -58,9 +59,7 @@ func TestPartitionsAreDecodedAsConfigured(t *testing.T) {
 		"by-number": {PartitionKey: []string{"n"}},
 	}}}
 	forms, err := c.Kafka.forms()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	decoder := forms.decoders(c.Tables.Decoding())
 	for partition, want := range map[string]string{"changes/0": "orders/ orders/by-number", "samples/0": "no_op"} {
 		var got found

@@ -8,6 +8,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/reference"
 	"github.com/keyheat/keyheat/store"
 )
@@ -19,14 +20,10 @@ func TestMetricsReferenceIsTrue(t *testing.T) {
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
 	log := slog.New(slog.DiscardHandler)
 	ops, err := admin.Open(t.Context(), admin.Options{Address: "127.0.0.1:0"}, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer ops.Close()
 	db, err := store.Open(t.Context(), "sqlite::memory:", store.Options{Migrate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer db.Close()
 	c := defaults()
 	c.Kafka.Brokers, c.Kafka.Topics = []string{"127.0.0.1:1"}, []string{"samples"}
@@ -38,9 +35,7 @@ func TestMetricsReferenceIsTrue(t *testing.T) {
 	d := cli.Daemon{Ops: ops, Store: db, Log: log}
 	for _, i := range c.inputs() {
 		r, err := i.open(t.Context(), c, d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		prometheus.WrapRegistererWith(prometheus.Labels{"input": i.name()}, ops.Registry()).MustRegister(r.collector, r.metrics)
 	}
 	_ = c.reload(nil, nil, d).Runner(d) // registers its metrics

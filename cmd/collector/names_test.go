@@ -10,6 +10,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/settings/tables"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/reference"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -44,13 +45,9 @@ func TestNamesOfTables(t *testing.T) {
 		t.Errorf("the settings that take names are %q: check each, or write the reason why it takes any", got)
 	}
 	st, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer st.Close()
-	if err := st.PutTableFacts(t.Context(), sample.Target{Table: "orders", Index: "by-status"}, []byte(`{}`)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, st.PutTableFacts(t.Context(), sample.Target{Table: "orders", Index: "by-status"}, []byte(`{}`)))
 	settings := tables.Tables{"oders": {}, "orders": {Indexes: map[string]tables.Index{"by-state": {}}, LSIs: []string{"by-statsu"}, Vectors: []string{"by-status2"}}}
 	var logged bytes.Buffer
 	d := cli.Daemon{Store: st, Log: slog.New(slog.NewTextHandler(&logged, nil))}

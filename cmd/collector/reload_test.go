@@ -24,6 +24,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/daemontest"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
@@ -32,9 +33,7 @@ import (
 func TestSIGHUP(t *testing.T) {
 	t.Parallel()
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "samples"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer cluster.Close()
 	dir := t.TempDir()
 	database := "sqlite:" + filepath.Join(dir, "keyheat.db")
@@ -44,9 +43,7 @@ func TestSIGHUP(t *testing.T) {
 	file, secret := filepath.Join(dir, "collector.yaml"), filepath.Join(dir, "secret")
 	write := func(path, text string) {
 		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	settings := func(more string) string {
 		return fmt.Sprintf(`
@@ -59,9 +56,7 @@ commit: {interval: 100ms}
 	write(file, settings(""))
 	d := daemontest.Start(t, "collector", "run", "--config", file)
 	db, err := store.Open(t.Context(), database, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer db.Close()
 	produceSample(t, cluster, "customer#17")
 	if got := newestKey(t, db, 1); got != "customer#17" {
@@ -103,14 +98,10 @@ commit: {interval: 100ms}
 func produceSample(t *testing.T, cluster *kfake.Cluster, key string) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.DefaultProduceTopic("samples"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer client.Close()
 	value := fmt.Sprintf(`{"ts":%d,"table":"orders","op":"PutItem","pk":%q,"wcu":1}`, time.Now().UnixMilli(), key)
-	if err := client.ProduceSync(t.Context(), kgo.StringRecord(value)).FirstErr(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, client.ProduceSync(t.Context(), kgo.StringRecord(value)).FirstErr())
 }
 
 // newestKey waits for as many deltas, and returns the key in the newest.
@@ -125,9 +116,7 @@ func newestKey(t *testing.T, db *store.Store, deltas int) string {
 		return len(read.Deltas) >= deltas
 	})
 	var d sketch.Delta
-	if err := d.UnmarshalBinary(read.Deltas[len(read.Deltas)-1].Body); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, d.UnmarshalBinary(read.Deltas[len(read.Deltas)-1].Body))
 	return d.Windows[0].Keys[0].Key.String()
 }
 
@@ -141,40 +130,28 @@ func TestNewCertificates(t *testing.T) {
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "samples"), kfake.TLS(&tls.Config{
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return serves.Load(), nil },
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer cluster.Close()
 	authority := filepath.Join(t.TempDir(), "ca.crt")
-	if err := os.WriteFile(authority, firstPEM, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(authority, firstPEM, 0o600))
 	k := &Kafka{Brokers: cluster.ListenAddrs(), Topics: []string{"samples"}, Group: "g", MaxBatch: 1 << 20, TLS: TLS{Enabled: true, CAFile: authority}}
 	settings, now, err := k.source()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	probe := func() error {
 		ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 		defer cancel()
 		_, err := settings.Probe(ctx)
 		return err
 	}
-	if err := probe(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, probe())
 	second, secondPEM := certificate(t)
 	serves.Store(second)
 	if err := probe(); err == nil {
 		t.Fatal("a certificate of an unknown authority was trusted")
 	}
-	if err := os.WriteFile(authority, secondPEM, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(authority, secondPEM, 0o600))
 	as, err := k.credential()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	now.Renew(as)
 	if err := probe(); err != nil {
 		t.Errorf("the new authority is not trusted: %v", err)
@@ -185,17 +162,13 @@ func TestNewCertificates(t *testing.T) {
 func certificate(t *testing.T) (*tls.Certificate, []byte) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 	}
 	raw, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return &tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw})
 }
 

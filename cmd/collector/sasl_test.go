@@ -29,6 +29,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/keyheat/keyheat/internal/settings/config"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 // msk is a listener in front of a fake cluster that lets a connection through once its
@@ -185,9 +186,7 @@ func TestMSK(t *testing.T) {
 	certified := httptest.NewTLSServer(nil) // for its certificate, good for 127.0.0.1
 	defer certified.Close()
 	authority := filepath.Join(t.TempDir(), "ca.crt")
-	if err := os.WriteFile(authority, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certified.Certificate().Raw}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(authority, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certified.Certificate().Raw}), 0o600))
 	for name, c := range map[string]struct {
 		secret, region string
 		taken          bool
@@ -203,9 +202,7 @@ func TestMSK(t *testing.T) {
 				l, err := tls.Listen(network, address, &tls.Config{Certificates: certified.TLS.Certificates, MinVersion: tls.VersionTLS12})
 				return &msk{Listener: l, credentials: aws.Credentials{AccessKeyID: "AKIDTEST", SecretAccessKey: c.secret}, region: "eu-west-1", taken: &taken}, err
 			}))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			defer cluster.Close()
 			settings := defaults()
 			settings.Kafka.Brokers, settings.Kafka.Topics = cluster.ListenAddrs(), []string{"samples"}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/daemontest"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
@@ -21,9 +22,7 @@ import (
 func TestSIGTERMWithoutADatabase(t *testing.T) {
 	t.Parallel()
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "samples"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(cluster.Close)
 	fake := streamstest.New(streamstest.Options{})
 	table := fake.CreateTable(model.Schema{Name: "orders", Key: model.Key{Partition: []string{"pk"}}})
@@ -41,9 +40,7 @@ func TestSIGTERMWithoutADatabase(t *testing.T) {
 			t.Parallel()
 			url := pgtest.Database(t)
 			db, err := store.Open(t.Context(), url, store.Options{Migrate: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			t.Cleanup(func() { db.Close() })
 			way, through := pgtest.Through(t, url)
 			d := daemontest.StartWith(t, []string{

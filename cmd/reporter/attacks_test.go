@@ -19,6 +19,7 @@ import (
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/web"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -28,30 +29,20 @@ import (
 func site(t *testing.T) string {
 	t.Helper()
 	st, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = st.Close() })
 	lease, _, err := st.AcquireLease(t.Context(), "judge", "test", time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	now := time.Now()
 	err = st.Judge(t.Context(), lease, store.Judgement{Findings: []store.Finding{{
 		Fingerprint: "f1", Case: "hot_key", Subject: "key_writes", Target: sample.Target{Table: "orders"}, Key: script, Severity: "critical", State: "firing",
 		Utilization: 2, FirstSeen: now, LastSeen: now, Document: []byte(`{"fingerprint":"f1","case":"hot_key","subject":"key_writes","table":"orders","key":"\u003cscript\u003ealert(1)\u003c/script\u003e","severity":"critical","state":"firing","quality":{"source":"requests"}}`),
 	}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	s, err := admin.Open(t.Context(), admin.Options{Address: "127.0.0.1:0", Hosts: []string{"keyheat.example.com"}}, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	pages, err := web.New(st, slog.New(slog.DiscardHandler), web.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	s.Handle("/", pages)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -124,17 +115,13 @@ func TestAttacksByHTTP(t *testing.T) {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
 			c, err := net.Dial("tcp", address)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			defer c.Close()
 			_ = c.SetDeadline(time.Now().Add(await.Limit))
 			// A server that has heard enough closes before all is sent.
 			go func() { _, _ = io.WriteString(c, a.request+"Connection: close\r\n\r\n") }()
 			answer, err := http.ReadResponse(bufio.NewReader(c), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			defer answer.Body.Close()
 			body, _ := io.ReadAll(answer.Body)
 			if !slices.Contains(a.statuses, answer.StatusCode) {
@@ -191,9 +178,7 @@ func TestAttacksBySettings(t *testing.T) {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "reporter.yaml")
-			if err := os.WriteFile(path, []byte(a.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, os.WriteFile(path, []byte(a.text), 0o600))
 			ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 			defer cancel()
 			var out, errs bytes.Buffer

@@ -28,6 +28,7 @@ import (
 	"github.com/keyheat/keyheat/internal/settings/tables"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/internal/testsupport/port"
 	"github.com/keyheat/keyheat/rollup"
@@ -200,22 +201,14 @@ func collectCanary(t *testing.T, url, policy, secret string, out *heard) {
 func collectAll(t *testing.T, url, policy, secret string, out *heard, next string, end time.Time, messages iter.Seq[source.Message]) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tables.yaml")
-	if err := os.WriteFile(path, []byte("policy: {keys: "+policy+"}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, []byte("policy: {keys: "+policy+"}\n"), 0o600))
 	section, err := tables.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	st, err := store.Open(t.Context(), url, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer st.Close()
 	seed, err := st.HashSeed(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	settings := collector.Config{
 		Source: "kafka:canary", Shards: 1, CommitInterval: 50 * time.Millisecond,
 		Decoder: func(string) collector.Decoder { return format.NewDetectingDecoder(nil) },
@@ -226,20 +219,12 @@ func collectAll(t *testing.T, url, policy, secret string, out *heard, next strin
 	ended := make(chan error, 1)
 	go func() { ended <- c.Run(ctx) }()
 	p, err := c.Claim(t.Context(), source.Claim{Partition: "samples/0", First: "0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	batch := source.Batch{Next: next, Time: end.UnixMilli(), End: true, Final: true, Messages: messages}
-	if err := p.Fold(t.Context(), batch); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, p.Fold(t.Context(), batch))
+	must.Succeed(t, p.Release(t.Context()))
 	stop()
-	if err := <-ended; err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, <-ended)
 	for _, reason := range c.Ready() {
 		fmt.Fprintln(out.at("log"), reason)
 	}
@@ -303,14 +288,10 @@ func dump(t *testing.T, url string, out *heard) {
 	defer db.Close()
 	column := func(query string, scan func(*sql.Rows) error) {
 		rows, err := db.QueryContext(context.Background(), query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		defer rows.Close()
 		for rows.Next() {
-			if err := scan(rows); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, scan(rows))
 		}
 		if rows.Err() != nil {
 			t.Fatal(rows.Err())

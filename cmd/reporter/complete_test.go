@@ -9,6 +9,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -17,14 +18,10 @@ func TestShellsCompleteValues(t *testing.T) {
 	t.Parallel()
 	url := "sqlite:" + filepath.Join(t.TempDir(), "k.db")
 	st, err := store.Open(t.Context(), url, store.Options{Migrate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer st.Close()
 	for _, table := range []string{"orders", "carts"} {
-		if err := st.PutTableFacts(t.Context(), detect.Target{Table: table}, []byte(`{}`)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, st.PutTableFacts(t.Context(), detect.Target{Table: table}, []byte(`{}`)))
 	}
 	for line, want := range map[string][]string{
 		"incidents --state":                                         {"firing", "pending", "resolved"},

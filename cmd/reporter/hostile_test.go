@@ -10,6 +10,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/testsupport/hostile"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -19,19 +20,13 @@ func TestNoListShowsATextRaw(t *testing.T) {
 	t.Parallel()
 	url := "sqlite:" + filepath.Join(t.TempDir(), "keyheat.db")
 	s, err := store.Open(t.Context(), url, store.Options{Migrate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer s.Close()
 	lease, _, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	document := func(v any) []byte {
 		body, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return body
 	}
 	var j store.Judgement
@@ -51,9 +46,7 @@ func TestNoListShowsATextRaw(t *testing.T) {
 			Fingerprint: f.Fingerprint, Incident: i.ID, Route: "chat", Event: "firing", Payload: document(detect.Payload{Finding: document(f)}),
 		})
 	}
-	if err := s.Judge(t.Context(), lease, j); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Judge(t.Context(), lease, j))
 	for _, args := range [][]string{{"incidents", "--top", "1000"}, {"notifications", "list"}} {
 		for _, format := range []string{"table", "json"} {
 			code, printed := reporter(t, append(args, "--store-url", url, "-o", format)...)

@@ -11,6 +11,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -21,18 +22,14 @@ func TestIncidentsAreListedAndChosen(t *testing.T) {
 	t.Parallel()
 	url := "sqlite:" + filepath.Join(t.TempDir(), "k.db")
 	st, err := store.Open(t.Context(), url, store.Options{Migrate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer st.Close()
 	lease, ok, err := st.AcquireLease(t.Context(), "judge", "test", time.Minute)
 	if err != nil || !ok {
 		t.Fatalf("lease: %t, %v", ok, err)
 	}
 	now, err := st.Now(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var j store.Judgement
 	for _, i := range []struct {
 		id, table, key string
@@ -54,9 +51,7 @@ func TestIncidentsAreListedAndChosen(t *testing.T) {
 			Root: i.id + "-root", Findings: []string{i.id + "-root"}, Document: []byte(`{}`),
 		})
 	}
-	if err := st.Judge(t.Context(), lease, j); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, st.Judge(t.Context(), lease, j))
 	reporter := func(want int, args ...string) string {
 		t.Helper()
 		var out, errs bytes.Buffer
@@ -84,9 +79,7 @@ func TestIncidentsAreListedAndChosen(t *testing.T) {
 		{"--severity warning", nil},
 	} {
 		var listed []struct{ ID string }
-		if err := json.Unmarshal([]byte(reporter(cli.OK, append(strings.Fields(c.args), "-o", "json")...)), &listed); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal([]byte(reporter(cli.OK, append(strings.Fields(c.args), "-o", "json")...)), &listed))
 		var got []string
 		for _, i := range listed {
 			got = append(got, i.ID)

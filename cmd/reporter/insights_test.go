@@ -15,6 +15,7 @@ import (
 	"github.com/keyheat/keyheat/detect/corroboration"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/testsupport/cloudwatchtest"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 // insightsStory is a table with Contributor Insights, or a mistake about it.
@@ -267,9 +268,7 @@ func plain(text string) string { return strings.Join(strings.Fields(withoutTimes
 func golden(t *testing.T, file, text string) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(file, []byte(text), 0o600))
 		return
 	}
 	want, err := os.ReadFile(file) //nolint:gosec // a test's own file
@@ -283,9 +282,7 @@ func TestContributorInsightsAsJSON(t *testing.T) {
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat()
 	schema, err := compiler.Compile("../../docs/findings.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, s := range insightsStories[:13] {
 		_, out, errs := s.run(t, "-o", "json")
 		document, err := jsonschema.UnmarshalJSON(strings.NewReader(strings.ReplaceAll(out, "…", "2026-11-21T12:00:00Z")))
@@ -302,9 +299,7 @@ func TestContributorInsightsAsJSON(t *testing.T) {
 func TestContributorInsightsHidesKeys(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"policy.yaml": "policy: {keys: hmac}\n", "secret": strings.Repeat("s", 40)} {
-		if err := os.WriteFile(dir+"/"+name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(dir+"/"+name, []byte(text), 0o600))
 	}
 	code, out, errs := insightsStories[0].run(t, "--tables", dir+"/policy.yaml", "--keys-secret-file", dir+"/secret")
 	if code != 0 || strings.Contains(out, "acme") || strings.Contains(out, "invoice") || !strings.Contains(out, "“~") {
@@ -317,9 +312,7 @@ func TestContributorInsightsHidesKeys(t *testing.T) {
 // is in what the last command prints.
 func TestStartWithContributorInsights(t *testing.T) {
 	page, err := os.ReadFile("../../docs/START.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	_, section, _ := strings.Cut(string(page), "## From Contributor Insights\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	w := &insightsWorld{cloudwatchtest.New(t), time.Now()}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/buckettest"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
@@ -29,9 +30,7 @@ func TestTheSecondInterruptEndsAtOnce(t *testing.T) {
 	table := fake.CreateTable(model.Schema{Name: "orders", Key: model.Key{Partition: []string{"id"}}})
 	table.EnableStream(streamstest.NewAndOldImages)
 	for i := range 200 {
-		if err := table.Put(model.Item{"id": model.S("hot"), "n": model.N(fmt.Sprint(i)), "note": model.S(strings.Repeat("x", 10_000))}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, table.Put(model.Item{"id": model.S("hot"), "n": model.N(fmt.Sprint(i)), "note": model.S(strings.Repeat("x", 10_000))}))
 	}
 	dynamo := httptest.NewServer(fake)
 	defer dynamo.Close()
@@ -59,17 +58,11 @@ func TestTheSecondInterruptEndsAtOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			self, err := os.Executable()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			program := filepath.Join(t.TempDir(), "reporter")
-			if err := os.Symlink(self, program); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, os.Symlink(self, program))
 			out, in, err := os.Pipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			defer out.Close()
 			const setPipeSize, page = 1031, 4096 // F_SETPIPE_SZ: a verdict must not fit into it
 			if _, _, failed := syscall.Syscall(syscall.SYS_FCNTL, in.Fd(), setPipeSize, page); failed != 0 {
@@ -82,19 +75,13 @@ func TestTheSecondInterruptEndsAtOnce(t *testing.T) {
 			cmd.Stdout, cmd.Stderr = in, &said
 			cmd.Env = append(os.Environ(), "AWS_ENDPOINT_URL="+c.url, "AWS_REGION=eu-west-1", "AWS_ACCESS_KEY_ID=test",
 				"AWS_SECRET_ACCESS_KEY=test", "AWS_EC2_METADATA_DISABLED=true")
-			if err := errors.Join(cmd.Start(), in.Close()); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, errors.Join(cmd.Start(), in.Close()))
 			c.read()
-			if err := cmd.Process.Signal(os.Interrupt); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, cmd.Process.Signal(os.Interrupt))
 			if _, err := io.ReadFull(out, make([]byte, 1)); err != nil { // of the verdict
 				t.Fatalf("no verdict after the first: %v\n%s", errors.Join(err, cmd.Wait()), said.String())
 			}
-			if err := cmd.Process.Signal(os.Interrupt); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, cmd.Process.Signal(os.Interrupt))
 			var exit *exec.ExitError
 			if err := cmd.Wait(); !errors.As(err, &exit) || ctx.Err() != nil {
 				t.Fatalf("the second did not end it: %v\n%s", err, said.String())

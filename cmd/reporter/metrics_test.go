@@ -8,6 +8,7 @@ import (
 	"github.com/keyheat/keyheat/internal/daemon/admin"
 	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/internal/settings/config"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/reference"
 	"github.com/keyheat/keyheat/store"
 )
@@ -19,14 +20,10 @@ func TestMetricsReferenceIsTrue(t *testing.T) {
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
 	log := slog.New(slog.DiscardHandler)
 	ops, err := admin.Open(t.Context(), admin.Options{Address: "127.0.0.1:0"}, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer ops.Close()
 	db, err := store.Open(t.Context(), "sqlite::memory:", store.Options{Migrate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer db.Close()
 	c := defaults()
 	c.Receivers = Receivers{"on-call": {Type: "webhook", URL: config.Secret("http://127.0.0.1:1")}}
@@ -34,9 +31,7 @@ func TestMetricsReferenceIsTrue(t *testing.T) {
 	c.CloudWatch.Enabled = true
 	c.Reports = Reports{"daily": {Cron: "0 8 * * *"}}
 	judges, err := judge.New(c.judge(func() *Config { return c }), db, "test", log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	ops.Registry().MustRegister(judges)
 	d := cli.Daemon{Ops: ops, Store: db, Log: log}
 	for _, part := range c.parts(d, "test", judges) {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/testsupport/buckettest"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
@@ -189,9 +190,7 @@ func analyzed(t *testing.T, m mistake, format string) (code int, stdout, stderr 
 	args := append([]string{"analyze", "-o", format}, strings.Fields(m.args)...)
 	if m.file != "" || m.args == "" || strings.HasPrefix(m.args, "--") {
 		args = append(args, "requests")
-		if err := os.WriteFile("requests", []byte(m.file), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile("requests", []byte(m.file), 0o600))
 	}
 	var out, errs bytes.Buffer
 	code = cli.Run(context.Background(), command(), args, cli.Streams{Out: &out, Err: &errs})
@@ -207,13 +206,9 @@ func TestMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	home, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Chdir(t.TempDir())
-	if err := os.Mkdir("folder", 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Mkdir("folder", 0o700))
 	golden := printedOnce{seen: map[string]bool{}}
 	for _, m := range mistakes {
 		code, table, stderr := analyzed(t, m, "table")
@@ -236,9 +231,7 @@ func TestMistakes(t *testing.T) {
 	mistakesWithStreams(t, &golden)
 	mistakesWithBuckets(t, &golden)
 	if *update {
-		if err := os.WriteFile(home+"/"+goldenMistakes, []byte(golden.text.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(home+"/"+goldenMistakes, []byte(golden.text.String()), 0o600))
 		return
 	}
 	if golden.text.String() != string(want) {
@@ -284,9 +277,7 @@ func checkFormats(t *testing.T, m mistake) {
 		}
 		Gaps []any
 	}
-	if err := json.Unmarshal([]byte(text), &result); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal([]byte(text), &result))
 	s := result.Samples
 	if s.Judged != partly || s.Judged && *s.Share == 1 && s.Unsized == 0 && len(result.Gaps) == 0 {
 		t.Errorf("%s: in JSON it is %+v", m.story, s)
@@ -322,9 +313,7 @@ func TestAFileThatMayNotBeRead(t *testing.T) {
 		t.Skip("root may read all files")
 	}
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("secret", []byte(request(0)), 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile("secret", []byte(request(0)), 0))
 	code, out, errs := analyzed(t, mistake{args: "secret"}, "table")
 	if code != cli.Failed || out != "" || !strings.Contains(errs, "secret: permission denied") {
 		t.Errorf("exit code %d, %s, %s", code, out, errs)

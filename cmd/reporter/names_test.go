@@ -13,6 +13,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/settings/tables"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/reference"
 	"github.com/keyheat/keyheat/store"
 )
@@ -22,14 +23,10 @@ func storeWithNames(t *testing.T) (st *store.Store, url string) {
 	t.Helper()
 	url = "sqlite:" + filepath.Join(t.TempDir(), "k.db")
 	st, err := store.Open(t.Context(), url, store.Options{Migrate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = st.Close() })
 	for _, of := range []detect.Target{{Table: "orders"}, {Table: "orders", Index: "by-status"}, {Table: "carts", Index: "by-date"}} {
-		if err := st.PutTableFacts(t.Context(), of, []byte(`{}`)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, st.PutTableFacts(t.Context(), of, []byte(`{}`)))
 	}
 	return st, url
 }
@@ -41,13 +38,9 @@ func TestCommandsRefuseMisspeltNames(t *testing.T) {
 	t.Parallel()
 	_, url := storeWithNames(t)
 	samples := filepath.Join(t.TempDir(), "samples")
-	if err := os.WriteFile(samples, []byte(requests(3)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(samples, []byte(requests(3)), 0o600))
 	settings := filepath.Join(t.TempDir(), "reporter.yaml")
-	if err := os.WriteFile(settings, []byte("receivers: {pagers: {type: teams, url: 'https://teams.example/x'}}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(settings, []byte("receivers: {pagers: {type: teams, url: 'https://teams.example/x'}}\n"), 0o600))
 	misspelt := map[string]struct{ line, want string }{
 		"reporter incidents --table":             {"incidents --table oders", `--table: no sample has the table "oders": did you mean "orders"?`},
 		"reporter keys hash --table":             {"keys hash a --table oders", `did you mean "orders"? (if it is yet to come, name it under tables in the settings)`},
@@ -100,9 +93,7 @@ func TestCommandsTakeSeenNames(t *testing.T) {
 	t.Parallel()
 	_, url := storeWithNames(t)
 	settings := filepath.Join(t.TempDir(), "reporter.yaml")
-	if err := os.WriteFile(settings, []byte("tables: {audit: {owner: platform}, eu-west-1/refunds: {}}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(settings, []byte("tables: {audit: {owner: platform}, eu-west-1/refunds: {}}\n"), 0o600))
 	for line, want := range map[string]string{
 		"keys hash a --table audit": "",
 		"silences add --for 1h --reason x --match table=~oders --severity critical": "",
@@ -161,9 +152,7 @@ func TestSettingsThatNameTables(t *testing.T) {
 		t.Errorf("the settings that take names are %q: give each a misspelt name here, or the reason why it takes any", got)
 	}
 	file := filepath.Join(t.TempDir(), "reporter.yaml")
-	if err := os.WriteFile(file, []byte("store: {url: 'sqlite::memory:'}\nreports: {weekly: {cron: 0 8 * * MON, receivers: [pager]}}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, []byte("store: {url: 'sqlite::memory:'}\nreports: {weekly: {cron: 0 8 * * MON, receivers: [pager]}}\n"), 0o600))
 	var out, errs bytes.Buffer
 	code := cli.Run(t.Context(), command(), []string{"check", "--config", file}, cli.Streams{Out: &out, Err: &errs})
 	for setting, sentence := range refused {
@@ -189,9 +178,7 @@ func TestSettingsThatNameTables(t *testing.T) {
 		t.Errorf("want %d warnings:\n%s", warnings, logged)
 	}
 	empty, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer empty.Close()
 	if logged := warn(empty); logged != "" {
 		t.Errorf("before the first sample: %s", logged)
@@ -206,9 +193,7 @@ func TestAnalyzeWarnsOfTables(t *testing.T) {
 		"tables.yaml":    "tables: {ordesr: {owner: platform}, orders: {owner: payments}}",
 		"samples.ndjson": `{"ts":1773133200000,"table":"orders","pk":"a","op":"PutItem","wcu":1}`,
 	} {
-		if err := os.WriteFile(dir+"/"+name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(dir+"/"+name, []byte(text), 0o600))
 	}
 	var out, errs bytes.Buffer
 	code := cli.Run(t.Context(), command(), []string{"analyze", "--tables", dir + "/tables.yaml", dir + "/samples.ndjson"}, cli.Streams{Out: &out, Err: &errs})

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -22,9 +23,7 @@ func TestListedNotificationsSayWhatTheyAreOf(t *testing.T) {
 		cli.JSON:  {`"incident": "h",\s+"state": "pending"`, `"incident": "i",\s+"state": "delivered"`},
 	} {
 		var out strings.Builder
-		if err := writeNotifications(&out, all, format); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, writeNotifications(&out, all, format))
 		for _, w := range want {
 			if !regexp.MustCompile(w).MatchString(out.String()) || strings.Contains(out.String(), "secret") {
 				t.Errorf("%s has no %s: %s", format, w, out.String())

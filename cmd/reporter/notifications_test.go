@@ -11,6 +11,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -21,9 +22,7 @@ func TestATestIsOfADocumentedForm(t *testing.T) {
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat()
 	schema, err := compiler.Compile("../../docs/findings.schema.json#/$defs/message")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	arrived := make(chan struct{}, 2)
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		document, err := jsonschema.UnmarshalJSON(r.Body)
@@ -37,17 +36,13 @@ func TestATestIsOfADocumentedForm(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	hook, err := receiver.New(notify.Settings{Type: notify.Webhook, URL: server.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	i, f := testIncident(detect.Critical, func(detect.Target) detect.Policy {
 		return detect.Policy{RunbookURL: "https://wiki.example.com/{case}"}
 	})
 	for _, event := range []detect.Event{detect.EventFiring, detect.EventResolved} {
 		payload, err := testPayload(i, f, event)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		n := notify.NewNotice(store.Notification{ID: "n", Event: string(event), Incident: i.ID, Fingerprint: f.Fingerprint, Created: time.Now(), Payload: payload}, "", nil)
 		if r := hook.Notify(t.Context(), n); r.Err != nil {
 			t.Fatal(r.Err)

@@ -12,6 +12,7 @@ import (
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/say"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -21,9 +22,7 @@ func TestPartitionsOfATable(t *testing.T) {
 	t.Parallel()
 	url := "sqlite:" + filepath.Join(t.TempDir(), "k.db")
 	st, err := store.Open(t.Context(), url, store.Options{Migrate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer st.Close()
 	lease, ok, err := st.AcquireLease(t.Context(), "judge", "test", time.Minute)
 	if err != nil || !ok {
@@ -34,14 +33,10 @@ func TestPartitionsOfATable(t *testing.T) {
 	o.Add(1 << 60)
 	m.Update([]partition.Listed{{Name: "orders/1/shardId-00000001", Stream: "orders/1", Open: true, Observed: o}}, time.Now())
 	document, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	walk := detect.Walk{From: time.Now().UTC().Add(-10 * time.Minute).Truncate(time.Second), Through: time.Now().UTC().Truncate(time.Second), Share: 0.6}
 	walking, err := json.Marshal(detect.Table{Walk: &walk})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if err := st.Judge(t.Context(), lease, store.Judgement{
 		Maps:  []store.TargetDocument{{Target: sample.Target{Table: "orders"}, Document: document}},
 		Views: []store.TargetDocument{{Target: sample.Target{Table: "orders"}, Document: walking}, {Target: sample.Target{Table: "carts"}, Document: []byte(`{}`)}},

@@ -23,6 +23,7 @@ import (
 	"github.com/keyheat/keyheat/internal/judge/verdict"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -58,9 +59,7 @@ func TestPurgeForgets(t *testing.T) {
 					t.Fatal(err)
 				}
 				var dir string
-				if err := db.QueryRowContext(t.Context(), "SHOW data_directory").Scan(&dir); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, db.QueryRowContext(t.Context(), "SHOW data_directory").Scan(&dir))
 				return dir
 			})
 		})
@@ -72,9 +71,7 @@ func forgets(t *testing.T, url, policy string, directory func() string) {
 		t.Fatal(err)
 	}
 	st, err := store.Open(t.Context(), url, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer st.Close()
 	begin := time.Now().Add(-time.Duration(*purgedHours) * time.Hour).Truncate(time.Hour)
 	out := &heard{all: map[string]*bytes.Buffer{}}
@@ -96,9 +93,7 @@ func forgets(t *testing.T, url, policy string, directory func() string) {
 	config := filepath.Join(t.TempDir(), "reporter.yaml")
 	secret := filepath.Join(filepath.Dir(config), "keys.secret")
 	text := fmt.Sprintf("store: {url: %q}\npolicy: {keys: %s}\n", url, policy)
-	if err := errors.Join(os.WriteFile(config, []byte(text), 0o600), os.WriteFile(secret, []byte(hashSecret+"\n"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(os.WriteFile(config, []byte(text), 0o600), os.WriteFile(secret, []byte(hashSecret+"\n"), 0o600)))
 	forms, fewest := append(hashesOf(t, config, secret), canary), 6
 	await.Until(t, fmt.Sprintf("the key in %d places: looking for it shows nothing", fewest), func() bool {
 		before := &heard{all: map[string]*bytes.Buffer{}}
@@ -156,9 +151,7 @@ func everywhere(start time.Time) iter.Seq[source.Message] {
 func runJudge(t *testing.T, st *store.Store, holder string) (j *judge.Judge, stop func()) {
 	t.Helper()
 	j, err := judge.New(judge.Config{Options: verdict.Options{Receivers: func(*detect.Incident) []string { return []string{"webhook"} }}}, st, holder, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- j.Run(ctx) }()
@@ -190,9 +183,7 @@ func written(t *testing.T, st *store.Store) {
 	if err == nil {
 		_, err = st.AddSilence(t.Context(), store.Silence{Matchers: []string{"table=orders"}, Reason: canary + " is known", EndsAt: time.Now().Add(time.Hour)})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 }
 
 func reporter(t *testing.T, args ...string) (code int, printed string) {
@@ -236,9 +227,7 @@ func filesWith(t *testing.T, dir, text string) (paths []string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return paths
 }
 
@@ -250,8 +239,6 @@ func openSQL(t *testing.T, url string) *sql.DB {
 		engine, name = "sqlite", path
 	}
 	db, err := sql.Open(engine, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return db
 }

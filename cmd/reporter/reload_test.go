@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/internal/testsupport/daemontest"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -25,9 +26,7 @@ func TestSIGHUP(t *testing.T) {
 	file, secret, heartbeat := filepath.Join(dir, "reporter.yaml"), filepath.Join(dir, "secret"), filepath.Join(dir, "heartbeat")
 	write := func(path, text string) {
 		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	database := "sqlite:" + filepath.Join(dir, "keyheat.db")
 	if _, err := store.Migrate(t.Context(), database); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -17,9 +18,7 @@ func TestASilenceIsListedAndExpires(t *testing.T) {
 	t.Parallel()
 	url := "sqlite:" + filepath.Join(t.TempDir(), "k.db")
 	st, err := store.Open(t.Context(), url, store.Options{Migrate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer st.Close()
 	reporter := func(args ...string) string {
 		t.Helper()
@@ -32,9 +31,7 @@ func TestASilenceIsListedAndExpires(t *testing.T) {
 	_, err = st.AddSilence(t.Context(), store.Silence{
 		Matchers: []string{"table=\"a\x1b[2J\""}, EndsAt: time.Now().Add(time.Hour), Author: "\x1b]0;eve\a", Reason: "\u202enothing\n\n",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	id, _, _ := strings.Cut(reporter("add", "--store-url", url, "--match", "table=orders", "--for", "2h", "--reason", "load test"), " ")
 	listed := reporter("list", "--store-url", url)
 	if strings.ContainsAny(listed, "\x1b\a\u202e") || strings.Count(listed, "\n") != 3 || strings.Count(listed, "active") != 2 {
@@ -58,14 +55,10 @@ func TestASilenceOfAMisspeltName(t *testing.T) {
 	t.Parallel()
 	url := "sqlite:" + filepath.Join(t.TempDir(), "k.db")
 	st, err := store.Open(t.Context(), url, store.Options{Migrate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer st.Close()
 	lease, _, err := st.AcquireLease(t.Context(), "judge", "test", time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	seen := time.Now()
 	if err := st.Judge(t.Context(), lease, store.Judgement{Findings: []store.Finding{{
 		Fingerprint: "f", Target: detect.Target{Table: "orders", Index: "by-status"}, Subject: string(detect.KeyWrites), Severity: "critical", State: string(detect.Firing),

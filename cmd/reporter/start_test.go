@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 // TestTheFirstQuarterOfAnHour runs the commands of docs/START.md as a stranger does, one
@@ -13,17 +15,11 @@ import (
 func TestTheFirstQuarterOfAnHour(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/START.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Mkdir(filepath.Join(dir, "bin"), 0o700))
 	if err := os.Symlink(self, filepath.Join(dir, "bin", "reporter")); err != nil { // see TestMain
 		t.Fatal(err)
 	}
@@ -39,9 +35,7 @@ func TestTheFirstQuarterOfAnHour(t *testing.T) {
 			output, run = string(all), run+1
 		case "go":
 			file := filepath.Join(dir, "main.go")
-			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, os.WriteFile(file, []byte(text), 0o600))
 			// This compiles it, and links nothing; go vet would look into all of the SDK too.
 			if out, err := exec.CommandContext(t.Context(), "go", "list", "-export", file).CombinedOutput(); err != nil {
 				t.Errorf("go list -export: %v\n%s", err, out)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/testsupport/daemontest"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 // TestUp: one process takes samples over HTTP, on a database that it makes itself, and shows the hot
@@ -27,14 +28,10 @@ func TestUp(t *testing.T) {
 	}
 	for status := 0; status != http.StatusOK; { // as producers do, which send again
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+d.Address+"/v1/samples", strings.NewReader(lines.String()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		request.Header.Set("Content-Type", "application/x-ndjson")
 		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		_ = response.Body.Close()
 		if status = response.StatusCode; status != http.StatusOK && status != http.StatusServiceUnavailable {
 			t.Fatalf("status %s", response.Status)

@@ -59,7 +59,7 @@ func TestAFloodOfHotKeys(t *testing.T) {
 		second++
 		return crowd
 	}
-	for range brief(30, 15) {
+	for range brief(30, 8) {
 		if crowd := pass(10_000); second > scenario.Began+3 && (crowd == nil || crowd.State != detect.Firing) {
 			t.Fatalf("after %d seconds of the flood the finding about it is %+v", second-scenario.Began, crowd)
 		}

@@ -183,7 +183,7 @@ func TestCannotBeProven(t *testing.T) {
 	out.AppendHeader(table.Row{"sampled", "truth", "worlds", "highest shown", "found", "critical", "paged", "cannot be proven"})
 	for _, u := range unknowables {
 		for _, truth := range []float64{500, 700, 1200} {
-			worlds := brief(20, 5)
+			worlds := brief(20, 2)
 			found, critical, paged, unproven, silent, highest := 0, 0, 0, 0, 0, 0.0
 			for seed := range uint64(worlds) {
 				random := rand.New(rand.NewPCG(seed, uint64(len(u.name))))
@@ -411,7 +411,7 @@ func TestAdvisedShards(t *testing.T) {
 		var near, hours, ranges, within, widest int
 		var ratios []float64
 		for shape := range 4 {
-			for seed := range uint64(*evalHours) {
+			for seed := range uint64(brief(*evalHours, 1)) {
 				f, truth := hourOf(shape, c.rate, seed)
 				want := detect.Shards(sample.Milli(1000*truth), detect.PartitionWrite, detect.DefaultHeadroom)
 				hours++

@@ -131,9 +131,10 @@ func evaluate(w seededScenario, rate float64, collectors int, seed uint64) (s sc
 	judge := board.New(board.Options{})
 	judge.Settle(scenario.Began-1, true)
 	peaks := map[string]sketch.Load{}
-	for second := range *evalSeconds {
+	seconds := brief(*evalSeconds, 6)
+	for second := range seconds {
 		truth := map[string]sketch.Load{}
-		for _, a := range w.each(r, second, float64(second)/float64(*evalSeconds)) {
+		for _, a := range w.each(r, second, float64(second)/float64(seconds)) {
 			l := truth[a.key]
 			record := sample.Record{
 				Time: (scenario.Began+int64(second))*1000 + int64(r.IntN(1000)), Table: "orders", Index: w.index, PK: sample.KeyString(a.key), N: 1,
@@ -371,7 +372,7 @@ func TestEvaluationOfReasons(t *testing.T) {
 	for _, rate := range []float64{1, 0.1} {
 		matrix := map[detect.Ground]map[detect.Ground]int{}
 		right, total := 0, 0
-		for seed := range brief(*evalReasons, 2) {
+		for seed := range brief(*evalReasons, 1) {
 			for want, scenarios := range scenariosByGround(rand.New(rand.NewPCG(uint64(seed), 3))) {
 				for _, s := range scenarios {
 					got := s.sampled(rate).classified()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -161,6 +162,11 @@ func (w *meanWay) hold(t *testing.T, means int, finish func()) table.Row {
 func TestIntervalsCoverMeans(t *testing.T) {
 	t.Parallel()
 	means, ways := brief(*evalMeans, 8), meanWays()
+	if testing.Short() { // every other way as it is, and one with a restart: make eval holds all to the truth
+		ways = slices.DeleteFunc(ways, func(w meanWay) bool {
+			return w.restart > 0 && w.name != knowable[3].name || w.size == 1 && w.rate < 0.1
+		})
+	}
 	rows := make([]table.Row, len(ways))
 	finish := progress.Count(t, means*len(ways))
 	t.Run("ways", func(t *testing.T) {

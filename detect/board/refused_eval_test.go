@@ -140,13 +140,14 @@ func (v *refusedVerdict) worst(length int) (most float64) {
 func TestEvaluationOfRefusals(t *testing.T) {
 	t.Parallel()
 	const quarter, minuteShare, enough = 900, 0.05, 20
+	tables := brief(*evalOutages, 8)
 	var out strings.Builder
 	rows := table.NewWriter()
 	rows.SetOutputMirror(&out)
 	rows.AppendHeader(table.Row{"SAMPLED", "TABLES", "≥5% FOR A MINUTE", "FOUND", "OF ≥20 SAMPLED", "MISSED", "NOT SENT", "SAID ≥5%", "RIGHT"})
 	for _, rate := range []float64{1, 0.1, 0.01} {
 		truths, found, shown, missed, unsent, said, right := 0, 0, 0, 0, 0, 0, 0
-		for n := range *evalOutages {
+		for n := range tables {
 			r := rand.New(rand.NewPCG(uint64(n), 4))
 			share := []float64{0, 0.002, 0.02, 0.06, 0.08, 0.15, 0.3, 0.6}[n%8]
 			a := newRefusingTable(r, share, quarter, 60+r.IntN(540))
@@ -160,7 +161,7 @@ func TestEvaluationOfRefusals(t *testing.T) {
 			said += detect.BoolToInt(v.share >= minuteShare)
 			right += detect.BoolToInt(v.share >= minuteShare && truth)
 		}
-		rows.AppendRow(table.Row{fmt.Sprintf("%g%%", 100*rate), *evalOutages, truths, found, shown, missed, unsent, said, right})
+		rows.AppendRow(table.Row{fmt.Sprintf("%g%%", 100*rate), tables, truths, found, shown, missed, unsent, said, right})
 		if missed+unsent > 0 || shown == 0 || rate == 1 && (found < truths || right < said) || right < said*9/10 {
 			t.Errorf("sampled at %v: %d of %d missed, %d not sent, %d of %d found, %d of %d right", rate, missed, shown, unsent, found, truths, right, said)
 		}

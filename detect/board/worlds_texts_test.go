@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -149,54 +148,6 @@ func (w *fieldWorld) unspeakable(text string) (all []string) {
 
 func says(text, words string) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(words))
-}
-
-// TestFiguresOfSeveralKeys holds findings that stand for several keys to the seconds in which
-// any of them was over, those about few values to one value's figures, and all to their steps.
-func TestFiguresOfSeveralKeys(t *testing.T) {
-	t.Parallel()
-	const country, status, uneven, reads, day = "country-key", "status-key", "uneven-shards", "gsi-hot-read", "rolling-day"
-	all := fieldWorlds(t)
-	found := map[string][]detect.Finding{}
-	for _, name := range []string{country, status, uneven, reads, day} {
-		found[name] = all[slices.IndexFunc(all, func(w fieldWorld) bool { return w.Name == name })].judge().found
-	}
-	for _, c := range []struct {
-		world, key               string // without a key the target as a whole
-		kind                     any
-		over                     int64
-		peak, utilization, share float64
-		steps                    []detect.Fix
-	}{
-		{country, "C0", detect.KeyWrites, 180, 1104, 1.104, 0.368, []detect.Fix{detect.FixSplitMeanwhile}}, // its root redesigns the key
-		{country, "", casebook.FewValues, 0, 1104, 1.104, 0.368, []detect.Fix{detect.FixMoreValues, detect.FixSplitMeanwhile}},
-		{country, "C7", nil, 0, 0, 0, 0, nil},
-		{status, "", casebook.FewValues, 0, 1200, 1.2, 0.5, []detect.Fix{detect.FixMoreValues, detect.FixSplitMeanwhile}},
-		{status, "RUNNING", nil, 0, 0, 0, 0, nil},
-		{uneven, "total#SHARD_*", casebook.UnevenShards, 180, 3100, 1.3, 0, []detect.Fix{detect.FixEvenShards}},
-		{uneven, "total#SHARD_1", nil, 0, 0, 0, 0, nil},
-		{reads, "OPEN", detect.KeyReads, 180, 3400, 3400. / 3000, 1, []detect.Fix{detect.FixIndexKeyOfQueries, detect.FixCache, detect.FixShardedIndex, detect.FixMigrateIndex, detect.FixSplitMeanwhile}},
-		{day, "log#<date>", casebook.TimeKey, 180, 1200, 1.2, 1, []detect.Fix{detect.FixTimeKey, detect.FixShardedKey, detect.FixMigrateTimeKey}},
-	} {
-		n := slices.IndexFunc(found[c.world], func(f detect.Finding) bool {
-			return string(f.Key) == c.key && (c.kind == nil || scenario.IsAbout(&f, c.kind))
-		})
-		if n < 0 || c.kind == nil {
-			if n >= 0 || c.kind != nil {
-				t.Errorf("%s: the findings of %q are %+v, want %v", c.world, c.key, found[c.world], c.kind)
-			}
-			continue
-		}
-		f := &found[c.world][n]
-		var steps []detect.Fix
-		for _, s := range f.Advice {
-			steps = append(steps, s.Fix)
-		}
-		peak := detect.Side(f.Subject, f.Peak.WCU, f.Peak.RCU).Value
-		if int64(f.SecondsOver()) != c.over || peak != c.peak || math.Abs(f.Utilization-c.utilization) > 1e-6 || math.Abs(f.Share-c.share) > 0.001 || !slices.Equal(steps, c.steps) {
-			t.Errorf("%s: %q has %v seconds over, a peak of %g, %g of the limit, a share of %g and the steps %s", c.world, c.key, f.SecondsOver(), peak, f.Utilization, f.Share, steps)
-		}
-	}
 }
 
 // TestSampledFiguresAreEstimates judges a key of 1,500 units a second, drawn at 1%: the bounds

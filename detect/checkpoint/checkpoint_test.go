@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect/checkpoint"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 type key struct {
@@ -53,9 +54,7 @@ func TestRoundTrip(t *testing.T) {
 	from := example()
 	text := checkpoint.Marshal(&from)
 	got := state{left: 9, flag: false, missing: []int{1}, noMap: map[string]int{"": 1}}
-	if err := checkpoint.Unmarshal(text, &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, checkpoint.Unmarshal(text, &got))
 	want := example()
 	want.left = 9
 	if !reflect.DeepEqual(got, want) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/keydesign"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/keyhash"
@@ -32,9 +33,7 @@ func (w *recorder) write(t *testing.T, second int64, key string, wcu float64) {
 	t.Helper()
 	err := w.shard.Add(&sample.Record{Time: (scenario.Began + second) * 1000, Table: "orders", PK: sample.KeyString(key),
 		Op: sample.PutItem, WCU: scenario.Milli(wcu), Rate: 1, N: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	w.loads[key] += 3 * wcu
 	w.requests++
 }
@@ -161,9 +160,7 @@ func TestEffectiveKeysOfCalls(t *testing.T) {
 	add := func(second int64, key string, calls float64) {
 		err := w.shard.Add(&sample.Record{Time: (scenario.Began + second) * 1000, Table: "orders", PK: sample.KeyString(key),
 			Op: sample.BatchWriteItem, WCU: scenario.Milli(1), Rate: rate, N: 1, Calls: calls})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 	}
 	for second := range int64(4000) {
 		for range 600 / items {
@@ -355,9 +352,7 @@ func TestViewIsDeterministic(t *testing.T) {
 			}
 		}
 		text, err := json.Marshal(w.view(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return string(text)
 	}
 	first := build()
@@ -538,9 +533,7 @@ func TestFlushesAreNoDesign(t *testing.T) {
 				all = append(all, r)
 			}
 			for i := range all {
-				if err := w.shard.Add(&all[i]); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, w.shard.Add(&all[i]))
 			}
 		}
 		v := w.view(t)
@@ -637,9 +630,7 @@ func TestDrawnKeysAreTheLeast(t *testing.T) {
 				}
 				err := w.shard.Add(&sample.Record{Time: (scenario.Began + second) * 1000, Table: "orders", PK: sample.KeyString(fmt.Sprint("user#", random.IntN(keys))),
 					Op: sample.PutItem, WCU: scenario.Milli(1), Rate: 0.1, N: 1, Calls: 1})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 			}
 		}
 		v := w.view(t)

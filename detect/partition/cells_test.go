@@ -9,6 +9,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/partition"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/position"
 	"github.com/keyheat/keyheat/sketch"
@@ -105,9 +106,7 @@ func (c crowd) count(t *testing.T, all []sample.Record) *sketch.Window {
 	}
 	d := sketch.NewDelta(sketch.Config{})
 	for i := range all {
-		if err := shards[i%len(shards)].Add(&all[i]); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, shards[i%len(shards)].Add(&all[i]))
 		if c.collectors > 1 && i == len(all)/2 {
 			shards[0].Seal(d)
 		}

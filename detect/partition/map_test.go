@@ -18,11 +18,20 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/partition"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/position"
 )
 
 var seeds = flag.Int("partition.seeds", 200, "simulated tables of each kind")
+
+// brief returns a smaller number of simulated tables with -short.
+func brief(usual, short int) int {
+	if testing.Short() {
+		return min(usual, short)
+	}
+	return usual
+}
 
 func same(p position.Position) position.Position { return p }
 
@@ -48,7 +57,7 @@ func TestRightHash(t *testing.T) {
 		t.Run(world.name, func(t *testing.T) {
 			t.Parallel()
 			asked, certain := 0, 0
-			for seed := range *seeds {
+			for seed := range brief(*seeds, 60) {
 				w := newTable(uint64(seed), world.partitions, 600, world.sortKeys)
 				r := newReader(w, same)
 				for round := range 60 {
@@ -131,7 +140,7 @@ func TestWrongHash(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			late := 0
-			for seed := range *seeds {
+			for seed := range brief(*seeds, 60) {
 				w := newTable(uint64(seed), []int{2, 4, 10, 32}[seed%4], 600, false)
 				r := newReader(w, func(p position.Position) position.Position {
 					return position.Position(hash(binary.BigEndian.AppendUint64(nil, uint64(p))))
@@ -576,13 +585,9 @@ func TestRevision(t *testing.T) {
 			{Name: step.stream + "/top", Stream: step.stream, Open: true, Observed: step.top},
 		}, now)
 		document, err := json.Marshal(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		m = &partition.Map{}
-		if err := json.Unmarshal(document, m); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal(document, m))
 		if v := m.View(detect.Target{}, now); v.Revision != step.revision || !slices.Equal(v.Cuts, step.cuts) {
 			t.Errorf("%s: revision %d with %x, want %d with %x", step.name, v.Revision, v.Cuts, step.revision, step.cuts)
 		}

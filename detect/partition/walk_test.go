@@ -111,7 +111,7 @@ func TestWalks(t *testing.T) {
 		t.Run(c.story, func(t *testing.T) {
 			t.Parallel()
 			var delays []int64
-			for seed := range *walkSeeds {
+			for seed := range brief(*walkSeeds, 3) {
 				w := newWalkWorld(uint64(seed), c.rate, c.items, c.copied, c.workers)
 				w.sampled = c.sampled
 				delays = append(delays, w.delay(70, max(c.most+60, 240)))
@@ -129,7 +129,7 @@ func TestWalks(t *testing.T) {
 // and goes are no walk.
 func TestNoWalk(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(*walkSeeds) {
+	for seed := range uint64(brief(*walkSeeds, 3)) {
 		w := newWalkWorld(seed, []int{300, 1000, 5000}[seed%3], 0, 0, 0)
 		d := &partition.WalkDetector{}
 		cell := uint16(0)

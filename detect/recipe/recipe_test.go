@@ -14,6 +14,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/recipe"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/shardkey"
 )
@@ -59,21 +60,15 @@ func code(t *testing.T, f *detect.Finding, a recipe.Attributes, l recipe.Languag
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // TestGo compiles every kind of code, against the client that this module has.
 func TestGo(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	indexed := finding("S", "OPEN", named("OPEN", forms[0], detect.SuffixRandom))
 	indexed.Index = "by-status"
 	all := []string{
@@ -99,9 +94,7 @@ func TestGo(t *testing.T) {
 		args = append(args, fmt.Sprintf("./detect/recipe/copied/%d", i))
 	}
 	replaced, err := json.Marshal(overlay)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	write(t, dir, "overlay.json", string(replaced))
 	c := exec.CommandContext(t.Context(), "go", args...) // as if they were packages of this module
 	c.Dir = root
@@ -230,13 +223,9 @@ func check(t *testing.T, key string, form shardkey.Form, how detect.Suffix, r *r
 	t.Helper()
 	n := named(key, form, how)
 	s, err := n.Sharding()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	names, err := s.All(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if !slices.Equal(r.Names, names) {
 		t.Fatalf("names of %q are %q", key, r.Names)
 	}

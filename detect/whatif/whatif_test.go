@@ -6,6 +6,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/whatif"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -27,9 +28,7 @@ func TestWhatIf(t *testing.T) {
 		{"user#42=60,x10", 40_000, 40_000.0 / 60, 60, 4, 0},
 	} {
 		q, err := whatif.Parse(c.question)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		w := whatif.Ask(q, detect.Target{Table: "orders"}, seconds, detect.DefaultPolicy())
 		if w.Peak != c.peak || w.PerShard != c.perShard || w.Needed != c.needed || w.OverUnsharded != c.over || w.OverSharded != c.still {
 			t.Errorf("%s: %+v", c.question, w)

@@ -22,6 +22,7 @@ import (
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
 	wait "github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/port"
 	"github.com/keyheat/keyheat/store"
 )
@@ -77,9 +78,7 @@ func status(code int) func(http.ResponseWriter, int) {
 func outbox(t *testing.T, all ...string) *store.Store {
 	t.Helper()
 	s, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	l, ok, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
 	if err != nil || !ok {
@@ -93,9 +92,7 @@ func outbox(t *testing.T, all ...string) *store.Store {
 			Payload: []byte(`{"fingerprint":"` + f[1] + `"}`),
 		})
 	}
-	if err := s.Judge(t.Context(), l, j); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Judge(t.Context(), l, j))
 	return s
 }
 
@@ -116,9 +113,7 @@ func deliver(t *testing.T, c alert.Config, s alert.Store, done func() bool) *ale
 func deliverLogged(t *testing.T, c alert.Config, s alert.Store, log io.Writer, done func() bool) *alert.Route {
 	t.Helper()
 	w, err := alert.New(c, s, "test", slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx) }()
@@ -150,9 +145,7 @@ func settled(t *testing.T, s *store.Store, fingerprint string) func() bool {
 func kept(t *testing.T, s *store.Store, fingerprint string) []store.Notification {
 	t.Helper()
 	all, err := s.Notifications(context.WithoutCancel(t.Context()), fingerprint)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return all
 }
 
@@ -160,9 +153,7 @@ func kept(t *testing.T, s *store.Store, fingerprint string) []store.Notification
 func answers(t *testing.T, s *store.Store) store.Receiver {
 	t.Helper()
 	r, err := s.Receiver(context.WithoutCancel(t.Context()), alert.DefaultRoute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return r
 }
 
@@ -186,9 +177,7 @@ func TestASignedMessageIsVerifiedByTheStandardsOwnLibrary(t *testing.T) {
 		t.Fatalf("%d calls, want 1", len(calls))
 	}
 	verifier, err := standardwebhooks.NewWebhook(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if err := verifier.Verify(calls[0].body, calls[0].header); err != nil {
 		t.Errorf("signature: %v", err)
 	}
@@ -213,17 +202,13 @@ func TestAWokenRouteDeliversAtOnce(t *testing.T) {
 	c := quick(r.URL)
 	c.Poll = time.Hour
 	w, err := alert.New(c, s, "test", slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx) }()
 	await(t, settled(t, s, "f"))
 	err = s.PutNotification(t.Context(), store.Notification{ID: "n2", Fingerprint: "g", Event: "firing", Route: alert.DefaultRoute, Payload: []byte(`{}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	w.Wake()
 	await(t, settled(t, s, "g"))
 	cancel()
@@ -243,9 +228,7 @@ func TestAReportIsNoFinding(t *testing.T) {
 	bodies := map[string]string{}
 	for _, c := range r.seen() {
 		var m map[string]json.RawMessage
-		if err := json.Unmarshal(c.body, &m); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal(c.body, &m))
 		bodies[c.ID] = string(m["finding"]) + " " + string(m["report"])
 	}
 	if bodies["n1"] != ` {"fingerprint":"weekly"}` || bodies["n2"] != `{"fingerprint":"f"} ` {
@@ -308,9 +291,7 @@ func TestEachAttemptIsLogged(t *testing.T) {
 			Level, Msg, ID, Event, Outcome, Route string
 			Attempt                               int
 		}
-		if err := json.Unmarshal([]byte(line), &entry); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal([]byte(line), &entry))
 		if entry.Msg == "notification attempted" {
 			attempts = append(attempts, fmt.Sprintf("%s %s %s %s %s %d", entry.Level, entry.Route, entry.ID, entry.Event, entry.Outcome, entry.Attempt))
 		}
@@ -504,9 +485,7 @@ func TestTwoProcessesTakeTurns(t *testing.T) {
 	var group sync.WaitGroup
 	for _, holder := range []string{"one", "two"} {
 		w, err := alert.New(quick(r.URL), s, holder, slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		group.Go(func() { _ = w.Run(ctx) })
 	}
 	await(t, func() bool { return len(r.seen()) >= len(all) })

@@ -18,6 +18,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/alert"
 	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/port"
 	"github.com/keyheat/keyheat/store"
 )
@@ -69,16 +70,12 @@ func startManager(t *testing.T) *manager {
 	config := filepath.Join(dir, "alertmanager.yml")
 	text := "route: {receiver: hook, group_by: [table], group_wait: 1s, group_interval: 1s, repeat_interval: 1h}\n" +
 		"receivers: [{name: hook, webhook_configs: [{url: '" + hook + "', send_resolved: true}]}]\n"
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(config, []byte(text), 0o600))
 	address := port.HoldAddress(t)
 	var logs bytes.Buffer
 	c := exec.Command(program, "--config.file="+config, "--storage.path="+dir, "--web.listen-address="+address, "--cluster.listen-address=")
 	c.Stderr = &logs
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Start())
 	t.Cleanup(func() {
 		_ = c.Process.Kill()
 		_ = c.Wait()
@@ -118,9 +115,7 @@ type known struct {
 func (m *manager) alerts(t *testing.T) map[string]known {
 	t.Helper()
 	var all []known
-	if err := m.get("/api/v2/alerts", &all); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, m.get("/api/v2/alerts", &all))
 	by := make(map[string]known)
 	for _, a := range all {
 		by[a.Labels["incident"]] = a
@@ -135,13 +130,9 @@ func TestRealAlertmanager(t *testing.T) {
 	m := startManager(t)
 	s := told(t, "a1 a firing", "b1 b firing")
 	l, _, err := s.AcquireLease(t.Context(), "judge", "test", time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	both := []store.Incident{{ID: "a", State: "firing", Document: []byte("{}")}, {ID: "b", State: "firing", Document: []byte("{}")}}
-	if err := s.Judge(t.Context(), l, store.Judgement{Incidents: both}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Judge(t.Context(), l, store.Judgement{Incidents: both}))
 	c := quick("")
 	c.Receiver = notify.Settings{Type: notify.Alertmanager, URL: m.url}
 
@@ -158,9 +149,7 @@ func TestRealAlertmanager(t *testing.T) {
 	silence, err := json.Marshal(map[string]any{
 		"matchers": []map[string]any{{"name": "key", "value": "b", "isRegex": false}}, "startsAt": now, "endsAt": now.Add(time.Hour), "createdBy": "test", "comment": "test",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	answer, err := http.Post(m.url+"/api/v2/silences", "application/json", bytes.NewReader(silence))
 	if err != nil || answer.StatusCode != http.StatusOK {
 		t.Fatalf("silence: %v, %v", answer, err)
@@ -189,13 +178,9 @@ func TestRealAlertmanagerTakesHostileKeys(t *testing.T) {
 		"incident": map[string]any{"id": "x", "table": "orders", "severity": "critical", "labels": map[string]string{"team": "a"}},
 		"finding":  map[string]any{"case": "hot_key", "subject": "key_writes", "table": "orders", "key": "a\x00\xff\u202e{{ . }}<b>" + strings.Repeat("k", 2048), "severity": "critical"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	err = s.PutNotification(t.Context(), store.Notification{ID: "x1", Fingerprint: "x", Incident: "x", Event: "firing", Route: alert.DefaultRoute, Payload: payload})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	c := quick("")
 	c.Receiver = notify.Settings{Type: notify.Alertmanager, URL: m.url}
 	deliver(t, c, s, none(t, s, alert.DefaultRoute))

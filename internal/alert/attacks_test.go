@@ -12,6 +12,7 @@ import (
 	"time"
 
 	wait "github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -19,9 +20,7 @@ import (
 func wire(t *testing.T, answer func(w io.Writer, request string)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var open sync.WaitGroup
 	t.Cleanup(func() { _ = l.Close(); open.Wait() })
 	open.Go(func() {
@@ -71,9 +70,7 @@ func routes(t *testing.T, n int) *store.Store {
 			ID: fmt.Sprint("n", i), Fingerprint: fmt.Sprint("f", i), Event: "firing", Route: fmt.Sprint("r", i), Payload: []byte(`{}`),
 		})
 	}
-	if err := s.Judge(t.Context(), l, j); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Judge(t.Context(), l, j))
 	return s
 }
 
@@ -156,9 +153,7 @@ func TestAttacksByReceivers(t *testing.T) {
 				t.Errorf("the notification is %s: %s", n.State, n.LastError)
 			}
 			to, err := s.Receiver(t.Context(), c.Route)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			said := log.String() + n.LastError + to.LastError
 			for _, never := range []string{canary, "token-canary", strings.TrimPrefix(secret, "whsec_"), "\x1b", `\u001b`} {
 				if strings.Contains(said, never) {

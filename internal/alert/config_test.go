@@ -11,6 +11,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/alert"
 	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 func TestADialIsCheckedWhateverTheNameSays(t *testing.T) {
@@ -62,9 +63,7 @@ func TestAttemptsAreCounted(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(w)
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	got := make(map[string]float64)
 	for _, f := range families {
 		if f.GetName() != "keyheat_alert_attempts_total" {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -73,9 +74,7 @@ type process struct {
 func start(t *testing.T, s Store, to *faulty, route, holder string) *process {
 	t.Helper()
 	r, err := New(Config{Route: route, Receiver: notify.Settings{Type: notify.Webhook, URL: "http://127.0.0.1:1"}, Poll: 2 * time.Second}, s, holder, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	r.notifier = to
 	ctx, cancel := context.WithCancel(t.Context())
 	p := &process{kill: cancel, end: make(chan struct{})}
@@ -95,9 +94,7 @@ func (p *process) stop() { p.kill(); <-p.end }
 func newStory(t *testing.T, routes ...string) (*store.Store, func(incident string, events ...detect.Event)) {
 	t.Helper()
 	s, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	lease, ok, err := s.AcquireLease(t.Context(), "judge", "test", 100*time.Hour)
 	if err != nil || !ok {
 		t.Fatalf("lease: %t, %v", ok, err)
@@ -111,9 +108,7 @@ func newStory(t *testing.T, routes ...string) (*store.Store, func(incident strin
 				})
 			}
 		}
-		if err := s.Judge(t.Context(), lease, j); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, s.Judge(t.Context(), lease, j))
 		lease.Writes++
 	}
 }

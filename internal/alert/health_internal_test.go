@@ -15,6 +15,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -82,9 +83,7 @@ func page(t *testing.T, s Store, to notify.Notifier, change func(*Config)) (stop
 		change(&c)
 	}
 	r, err := New(c, s, "reporter", slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	r.notifier = to
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
@@ -100,9 +99,7 @@ func page(t *testing.T, s Store, to notify.Notifier, change func(*Config)) (stop
 func receiverOf(t *testing.T, s *store.Store) store.Receiver {
 	t.Helper()
 	r, err := s.Receiver(t.Context(), "pager")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return r
 }
 
@@ -325,14 +322,10 @@ func TestALateNotificationTellsOfNow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		defer s.Close()
 		lease, _, err := s.AcquireLease(t.Context(), "judge", "test", 100*time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		// judged writes the incident's state, and tells of it.
 		judged := func(severity detect.Severity, wcu float64, event detect.Event, id string) {
 			f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "orders"}, sample.Key{Text: "k", Type: "S"})
@@ -340,17 +333,11 @@ func TestALateNotificationTellsOfNow(t *testing.T) {
 			f.Peak.WCU = detect.Figure{Value: wcu, Low: wcu, High: wcu}
 			i := detect.Incident{ID: "i", Root: "f", Target: f.Target, Severity: severity, State: detect.Firing, Findings: []string{"f"}}
 			finding, err := json.Marshal(f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			payload, err := detect.NewPayload(&i, finding)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			body, err := json.Marshal(payload)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			what := store.Judgement{
 				Findings:  []store.Finding{{Fingerprint: "f", Document: finding, Target: f.Target}},
 				Incidents: []store.Incident{{ID: "i", Root: "f", State: "firing", Document: payload.Incident, Target: f.Target}},
@@ -358,9 +345,7 @@ func TestALateNotificationTellsOfNow(t *testing.T) {
 			if id != "" {
 				what.Notifications = []store.Notification{{ID: id, Fingerprint: "f", Incident: "i", Event: string(event), Route: "pager", Payload: body}}
 			}
-			if err := s.Judge(t.Context(), lease, what); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, s.Judge(t.Context(), lease, what))
 			lease.Writes++
 		}
 		const outage = 40 * time.Minute

@@ -13,6 +13,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/alert"
 	wait "github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 // TestHeartbeat: it is sent while all is well, goes on after failures, and is not sent
@@ -39,9 +40,7 @@ func TestHeartbeat(t *testing.T) {
 		asked.Add(1)
 		return alive.Load()
 	}, slog.New(slog.NewTextHandler(&log, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- h.Run(ctx) }()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/alert"
 	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -30,9 +31,7 @@ func add(t *testing.T, s *store.Store, all ...string) {
 			ID: f[0], Fingerprint: "f-" + f[1], Incident: f[1], Event: f[2], Route: alert.DefaultRoute,
 			Payload: []byte(`{"incident":{"id":"` + f[1] + `","table":"orders","severity":"critical"},"finding":{"case":"hot_key","subject":"key_writes","table":"orders","key":"` + f[1] + `","severity":"critical"}}`),
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 	}
 }
 
@@ -40,9 +39,7 @@ func add(t *testing.T, s *store.Store, all ...string) {
 func states(t *testing.T, s *store.Store, route string) map[string]string {
 	t.Helper()
 	all, err := s.RecentNotifications(t.Context(), store.NotificationQuery{Route: route})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	by := make(map[string]string)
 	for _, n := range all {
 		by[n.ID] = n.State
@@ -192,15 +189,11 @@ func TestAlertmanagerIsToldAgain(t *testing.T) {
 	t.Parallel()
 	s := told(t, "a1 a firing", "b1 b firing")
 	l, _, err := s.AcquireLease(t.Context(), "judge", "test", time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	err = s.Judge(t.Context(), l, store.Judgement{Incidents: []store.Incident{
 		{ID: "a", State: "firing", Document: []byte("{}")}, {ID: "b", State: "resolved", Document: []byte("{}")},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var posts atomic.Int32
 	var last atomic.Value
 	r := receiveBodies(t, func(body string) { posts.Add(1); last.Store(body) })

@@ -325,9 +325,7 @@ func TestChartOfASampledKey(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if err := analyze.Run(t.Context(), analyze.Options{Paths: []string{"-"}, In: strings.NewReader(text.String()), Out: &out, Explain: []string{"acme"}}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, analyze.Run(t.Context(), analyze.Options{Paths: []string{"-"}, In: strings.NewReader(text.String()), Out: &out, Explain: []string{"acme"}}))
 	f := result(t, text.String()).Findings[0]
 	if top := fmt.Sprintf("\n    %s", wording.About(f.Peak.WCU.Value)); !strings.Contains(out.String(), top) || f.Peak.WCU.Value > 1700 {
 		t.Errorf("the peak is %v:\n%s", f.Peak.WCU.Value, out.String())

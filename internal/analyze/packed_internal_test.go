@@ -146,8 +146,8 @@ func TestOldSecondsAreForgotten(t *testing.T) {
 }
 
 func must(t *testing.T, err error) {
-	t.Helper()
 	if err != nil {
+		t.Helper()
 		t.Fatal(err)
 	}
 }

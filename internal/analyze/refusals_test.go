@@ -55,9 +55,7 @@ func TestUnreadRefusals(t *testing.T) {
 		}
 		var explained bytes.Buffer
 		o := analyze.Options{Paths: []string{"-"}, In: strings.NewReader(text.String()), Out: &explained, Explain: []string{"EXEC#7"}}
-		if err := analyze.Run(t.Context(), o); err != nil {
-			t.Fatal(err)
-		}
+		must(t, analyze.Run(t.Context(), o))
 		answer := strings.Join(strings.Fields(explained.String()), " ")
 		if c.unread && (strings.Contains(answer, "No refusals") || strings.Contains(answer, "eventually consistent")) || c.critical && !strings.Contains(answer, "Unknown: the samples do not show refusals.") {
 			t.Errorf("%s: %s", c.name, explained.String())

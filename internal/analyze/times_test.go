@@ -96,9 +96,7 @@ func TestDoubtedTable(t *testing.T) {
 	}
 	text.WriteString(strings.Repeat(fmt.Sprintf(`{"ts":%d,"table":"orders","pk":"acme","op":"PutItem","wcu":1}`+"\n", noon.UnixMilli()+200_517), 2000))
 	var out bytes.Buffer
-	if err := analyze.Run(t.Context(), analyze.Options{Paths: []string{"-"}, In: strings.NewReader(text.String()), Out: &out, Explain: []string{"orders"}}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, analyze.Run(t.Context(), analyze.Options{Paths: []string{"-"}, In: strings.NewReader(text.String()), Out: &out, Explain: []string{"orders"}}))
 	page := strings.Join(strings.Fields(out.String()), " ")
 	if !strings.Contains(page, "May have been over the limit: acme, up to 2,000 WCU/s.") || strings.Contains(page, "Nothing is wrong") ||
 		!strings.Contains(page, "none has 1% of the writes for long: “acme” had 25% of the load in a short time.") {

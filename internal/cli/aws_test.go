@@ -18,6 +18,7 @@ import (
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/source/files/bucket"
 	"github.com/keyheat/keyheat/internal/testsupport/cloudwatchtest"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 // TestTheSDKWarnsNobody: what the SDK logs by itself goes to the terminal unless it is told
@@ -37,9 +38,7 @@ func bareAWS(t *testing.T) aws.Config {
 		t.Setenv(name, value)
 	}
 	c, err := cli.AWS(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return c
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/keyheat/keyheat/internal/cli"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 // TestTheFileHereIsRead: keyheat.yaml in the current folder is read where no file is named, and the
@@ -35,9 +36,7 @@ func TestTheFileHereIsRead(t *testing.T) {
 		return level, text.String()
 	}
 	for path, level := range map[string]string{"keyheat.yaml": "here", "other.yaml": "other"} {
-		if err := os.WriteFile(path, []byte("log: {level: "+level+"}\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(path, []byte("log: {level: "+level+"}\n"), 0o600))
 	}
 	if level, _ := run(); level != "here" {
 		t.Errorf("without a file named: %q", level)

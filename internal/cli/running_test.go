@@ -12,6 +12,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 // TestTheRunningDaemonIsAsked: `check --daemon` says what a daemon itself says, through
@@ -19,9 +20,7 @@ import (
 func TestTheRunningDaemonIsAsked(t *testing.T) {
 	t.Parallel()
 	s, err := admin.Open(t.Context(), admin.Options{Address: "0.0.0.0:0"}, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var reasons []string
 	s.Ready("kafka", func() []string { return reasons })
 	ctx, stop := context.WithCancel(t.Context())
@@ -53,9 +52,7 @@ func TestARunningDaemonMayHideBehindAPassword(t *testing.T) {
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
 	t.Cleanup(s.Close)
 	file := filepath.Join(t.TempDir(), "web.yaml")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, nil, 0o600))
 	found, err := cli.Web{ConfigFile: file}.Running(s.Listener.Addr().String()).Run(t.Context())
 	if err != nil || !strings.Contains(found, "password") {
 		t.Errorf("%q, %v", found, err)

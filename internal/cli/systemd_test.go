@@ -19,24 +19,21 @@ import (
 	"github.com/keyheat/keyheat/internal/daemon/admin"
 	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/store"
 )
 
 // TestSystemdIsTold: a daemon tells that it serves, that it is alive, and that it stops.
 func TestSystemdIsTold(t *testing.T) {
 	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(t.TempDir(), "s"), Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer socket.Close()
 	t.Setenv("NOTIFY_SOCKET", socket.LocalAddr().String())
 	t.Setenv("WATCHDOG_USEC", "200000")
 	t.Setenv("WATCHDOG_PID", strconv.Itoa(os.Getpid()))
 	hear := func(want string) {
 		t.Helper()
-		if err := socket.SetReadDeadline(time.Now().Add(await.Limit)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, socket.SetReadDeadline(time.Now().Add(await.Limit)))
 		for text := make([]byte, 100); ; {
 			n, err := socket.Read(text)
 			if err != nil {
@@ -73,9 +70,7 @@ func TestSystemdIsTold(t *testing.T) {
 // TestSystemdIsNotToldOfAFailedStart: a store that can never be opened fails the unit's start.
 func TestSystemdIsNotToldOfAFailedStart(t *testing.T) {
 	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(t.TempDir(), "s"), Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer socket.Close()
 	t.Setenv("NOTIFY_SOCKET", socket.LocalAddr().String())
 	missing := cli.Store{URL: config.Secret("sqlite:" + filepath.Join(t.TempDir(), "none", "k.db"))}

@@ -36,15 +36,13 @@ func pass(d time.Duration) { time.Sleep(d) }
 func claim(t *testing.T, c *collect.Collector, name string) source.Partition {
 	t.Helper()
 	p, err := c.Claim(t.Context(), source.Claim{Partition: name, First: "0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
+func must(t testing.TB, err error) {
 	if err != nil {
+		t.Helper()
 		t.Fatal(err)
 	}
 }

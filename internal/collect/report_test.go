@@ -30,17 +30,13 @@ func TestACollectorReportsItself(t *testing.T) {
 		if s.Version != "v1.2.3" || s.State != "running" || s.Lag != nil || s.BadShare != nil || s.ClockOffset == nil || *s.ClockOffset != 0 || s.RefusedTables == nil || len(s.RefusedTables) != 0 {
 			t.Errorf("before anything is read it reports %+v", s)
 		}
-		if err := p.Fold(t.Context(), source.Batch{Next: "1", Lag: 7}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.Fold(t.Context(), source.Batch{Next: "1", Lag: 7}))
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		if s := m.statusOf(c.Writer()); s.Lag == nil || *s.Lag != 7 || s.Reading == nil || s.Reading.Read != 1 || len(s.Reading.Unread) != 0 {
 			t.Errorf("with 7 messages behind it reports %+v", s)
 		}
-		if err := p.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.Release(t.Context()))
 	})
 }
 

@@ -192,16 +192,12 @@ func counted(t testing.TB, st readable) *totals {
 		l.merge(d.Cardinality)
 	}
 	bad, err := st.BadSamples(t.Context(), store.BadQuery{Limit: 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, b := range bad {
 		l.bad[b.Reason] += b.Count
 	}
 	gaps, err := st.Gaps(t.Context(), store.GapQuery{Limit: 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, g := range gaps {
 		l.gaps[fmt.Sprintf("%s:%s-%s", g.Partition, g.From, g.To)]++
 	}
@@ -231,9 +227,7 @@ func mustEqual(t testing.TB, got, want *totals) {
 func mustEnd(t testing.TB, st readable, logs []*script) {
 	t.Helper()
 	positions, err := st.Positions(t.Context(), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	at := map[string]string{}
 	for _, p := range positions {
 		at[p.Name] = p.Next

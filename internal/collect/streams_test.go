@@ -345,9 +345,7 @@ func TestStreamsThroughAStop(t *testing.T) {
 		}
 		time.Sleep(wait) // as the children do
 		marks, err := s.store.Watermarks(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, m := range marks {
 			if age := time.Since(m.Seen); m.Time.Before(store.Infinity) && age > 2*time.Minute {
 				t.Errorf("nobody has spoken for %s for %s", m.Name, age)

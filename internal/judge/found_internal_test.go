@@ -12,6 +12,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/internal/daemon"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -32,9 +33,7 @@ func newRollup(t *testing.T, table string, begins time.Time, wcu sample.Milli, r
 		},
 	}
 	body, err := r.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return store.Rollup{Target: sample.Target{Table: table}, Level: int64(rollup.Minute), Begins: begins, Body: body}
 }
 
@@ -44,9 +43,7 @@ func shown(t *testing.T, set *daemon.MetricSet) (all []string) {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(set)
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
 			var values []string
@@ -99,9 +96,7 @@ func TestFoundMetricsAreBounded(t *testing.T) {
 	set := daemon.NewMetrics("report", nil)
 	m := newFoundMeasures(set)
 	for i := range maxMeasuredTables + 7 {
-		if err := m.measure([]store.Rollup{newRollup(t, fmt.Sprint("table ", i), noon, 1000, 0)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, m.measure([]store.Rollup{newRollup(t, fmt.Sprint("table ", i), noon, 1000, 0)}))
 	}
 	m.forget(noon)
 	if got := shown(t, set); len(got) != 2*maxMeasuredTables+1 || got[len(got)-1] != "unmeasured_tables{} 7" {

@@ -102,21 +102,6 @@ func TestRegionsAreTablesOfTheirOwn(t *testing.T) {
 	})
 }
 
-// TestTheSameNameTwiceIsTwoIncidents has the key over the limit in two accounts.
-func TestTheSameNameTwiceIsTwoIncidents(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, s *store.Store) {
-		start := begin()
-		j := run(t, quick(), &probe{Store: s})
-		a, b := collect(t, s, "a", 0, start).at(ireland), collect(t, s, "b", 1, start).at(staging)
-		a.commit(5, hot("hot", 1200, 0, 5)...)
-		b.commit(5, hot("hot", 1200, 0, 5)...)
-		j.quiet(t)
-		equal(t, "told", chain(t, s), []string{ireland.Name() + " hot firing", staging.Name() + " hot firing"})
-		equal(t, "incidents", len(incidents(t, s)), 2)
-	})
-}
-
 // TestAKnownTableContinuesItsIncident has samples begin, or cease, to carry account and
 // Region while a key is hot: one incident, one page at its beginning and one at its
 // end, with the judge that saw the beginning and with another one.

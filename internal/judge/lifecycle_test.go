@@ -335,26 +335,6 @@ func TestARestartWithAThousandIncidentsTellsNothingTwice(t *testing.T) {
 	equal(t, "told", told, map[string]int{"firing": keys})
 }
 
-// TestALoadThatGoesFromKeyToKeyIsToldUnderHarm: no key lasts, and some key is over the limit
-// in every second.
-func TestALoadThatGoesFromKeyToKeyIsToldUnderHarm(t *testing.T) {
-	t.Parallel()
-	s := open(t, database(t))
-	w := collect(t, s, "a", 0, begin())
-	j := run(t, under(func(p *detect.Policy) { p.OnHarm = true }), &probe{Store: s})
-	for key := range 10 {
-		var all []load
-		for cool := range 50 {
-			all = append(all, hot(fmt.Sprintf("cool %x", cool*7919), 10, 4*key, 4*key+4)...)
-		}
-		w.commit(4*key+4, append(all, hot(fmt.Sprintf("import-%05d", key), 1500, 4*key, 4*key+4)...)...)
-		j.quiet(t)
-	}
-	if told := events(t, s); len(told) == 0 || told[0] != "firing" {
-		t.Errorf("told %q", told)
-	}
-}
-
 // TestAnOutageEndsNoIncident: no collector attends for 70 seconds, and event time goes on with
 // the first that does. The producers' samples of that time come after it.
 func TestAnOutageEndsNoIncident(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -18,9 +19,7 @@ func TestAJudgeThatIsBehindIsNotReady(t *testing.T) {
 	t.Parallel()
 	for behind, ready := range map[time.Duration]bool{time.Second: true, maxBehind + 3*time.Second: false} {
 		j, err := New(Config{}, nil, "judge", slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if reasons := j.Ready(); len(reasons) > 0 {
 			t.Errorf("while another one judges it is not ready: %q", reasons)
 		}
@@ -60,9 +59,7 @@ func TestAJudgeThatHangsAtItsStartIsNotReady(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		j, err := New(Config{}, &hanging{}, "judge", slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { _, err := j.turn(ctx, nil); ended <- err }()
@@ -87,9 +84,7 @@ func TestATurnThatHangsLosesItsLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &renewals{}
 		j, err := New(Config{}, r, "judge", slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		stop := j.keepLease(t.Context(), store.Lease{})
 		time.Sleep(time.Hour)
 		stop()
@@ -104,16 +99,12 @@ func TestEvictedKeysAreCounted(t *testing.T) {
 	t.Parallel()
 	var logged strings.Builder
 	j, err := New(Config{}, nil, "judge", slog.New(slog.NewTextHandler(&logged, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(j.measures)
 	counted := func() (n float64) {
 		families, err := registry.Gather()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for _, f := range families {
 			if f.GetName() == "keyheat_report_evicted_keys_total" {
 				n = f.GetMetric()[0].GetCounter().GetValue()

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/internal/keypolicy"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -86,26 +87,18 @@ func TestSummaries(t *testing.T) {
 		if i%2 == 0 {
 			r.PK, r.SK = r.SK, r.PK
 		}
-		if err := shard.Add(&r); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, shard.Add(&r))
 	}
 	for caller, units := range map[string]sample.Milli{"web": 9, canary: 7} {
-		if err := shard.AddCaller(&sample.Record{Table: "orders", Op: sample.PutItem, WCU: units, Rate: 1, N: 1, Caller: caller}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, shard.AddCaller(&sample.Record{Table: "orders", Op: sample.PutItem, WCU: units, Rate: 1, N: 1, Caller: caller}))
 	}
 	d := sketch.NewDelta(config)
 	shard.Seal(d)
 	before := d.Windows[0].Total
 	delta, err := d.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	window, err := d.Windows[0].MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	keys := eraser(sample.KeyString(canary))
 	for _, of := range []sample.Target{{Table: "carts"}, {Region: "eu-west-1", Table: "orders"}} {
 		if _, was, err := keypolicy.NewEraser(of, []sample.Key{sample.KeyString(canary)}).Delta(delta); was || err != nil {
@@ -117,9 +110,7 @@ func TestSummaries(t *testing.T) {
 		t.Fatalf("%v %v", was, err)
 	}
 	var again sketch.Delta
-	if err := again.UnmarshalBinary(erased); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, again.UnmarshalBinary(erased))
 	if w := again.Callers[0].Writers; len(w.Entries) != 1 || w.Entries[0].Text != "web" || w.Missing != 7 {
 		t.Errorf("it is still a caller: %+v", w)
 	}
@@ -128,9 +119,7 @@ func TestSummaries(t *testing.T) {
 		t.Fatal(was, err)
 	}
 	var w sketch.Window
-	if err := w.UnmarshalBinary(erased); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.UnmarshalBinary(erased))
 	for _, w := range []sketch.Window{again.Windows[0], w} {
 		if w.Total.Load != before.Load || w.Total.Requests != before.Requests || w.Unseen.Write < 1_500_000 || len(w.Keys) != 1 {
 			t.Errorf("totals %+v, unseen %+v, %d keys", w.Total, w.Unseen, len(w.Keys))
@@ -163,9 +152,7 @@ func TestSummaries(t *testing.T) {
 func mustDelta(t *testing.T, d *sketch.Delta) []byte {
 	t.Helper()
 	b, err := d.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return b
 }
 
@@ -181,17 +168,13 @@ func TestRollups(t *testing.T) {
 		{Hash: 4, Key: sample.Key{Type: sample.TypeNumber, Text: "7"}, Low: sketch.Load{Write: 100_000}},
 	}}
 	body, err := rollup.OfSecond(&w, true).MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	erased, was, err := eraser(sample.KeyString(canary)).Rollup(body)
 	if err != nil || !was {
 		t.Fatal(was, err)
 	}
 	var r rollup.Rollup
-	if err := r.UnmarshalBinary(erased); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, r.UnmarshalBinary(erased))
 	if len(r.Keys) != 2 || r.Seconds != 1 || r.Unlisted.Write != 900_000 || r.Unlisted.Read != 70_000 || strings.Contains(r.Keys[0].Key.Text+r.Keys[1].Key.Text, "canary") {
 		t.Errorf("left is %+v", r)
 	}
@@ -245,16 +228,12 @@ func TestCallers(t *testing.T) {
 	shard := sketch.NewShard(sketch.Config{Seed: 7})
 	for range 3000 {
 		r := sample.Record{Time: 1_763_692_032_185, Table: "orders", PK: sample.KeyString("user#1"), Op: sample.PutItem, WCU: 1000, Rate: 1, N: 1, Caller: canary, Attempts: 3}
-		if err := shard.Add(&r); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, shard.Add(&r))
 	}
 	d := sketch.NewDelta(sketch.Config{Seed: 7})
 	shard.Seal(d)
 	before, err := d.Windows[0].MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	k := d.Windows[0].Keys[0]
 	if len(d.Windows[0].Callers.Entries) != 1 || len(k.Evidence.Callers.Entries) != 1 || k.Retries == nil || len(k.Retries.Callers) != 1 {
 		t.Fatalf("it is not everywhere: %+v, %+v", d.Windows[0], k.Retries)
@@ -264,9 +243,7 @@ func TestCallers(t *testing.T) {
 		t.Fatal(was, err)
 	}
 	var w sketch.Window
-	if err := w.UnmarshalBinary(erased); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.UnmarshalBinary(erased))
 	k = w.Keys[0]
 	if n := len(w.Callers.Entries) + len(k.Evidence.Callers.Entries) + len(k.Retries.Callers); n != 0 || w.Callers.Missing == 0 || k.Retries.Attempts == 0 {
 		t.Errorf("%d callers are left, %+v", n, k.Retries)

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/keyheat/keyheat/internal/keypolicy"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/position"
 )
@@ -26,9 +27,7 @@ func line(key string) string { return base64.StdEncoding.EncodeToString([]byte(k
 func secrets(t testing.TB, text string) keypolicy.Secrets {
 	t.Helper()
 	all, err := keypolicy.ParseSecrets(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return all
 }
 
@@ -147,9 +146,7 @@ func TestEverywhere(t *testing.T) {
 		r := sample.Record{Table: "orders", PK: sample.KeyString(value), SK: sample.KeyString(value), Caller: value, Attrs: map[string]string{"name": value}, Time: noon.UnixMilli()}
 		h.Hide(&r)
 		all, err := h.Everywhere(sample.Target{Table: "orders"}, sample.KeyString(value))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for _, text := range []string{r.PK.Text, r.SK.Text, r.Caller, r.Attrs["name"]} {
 			if !slices.Contains(all, sample.KeyString(text)) {
 				t.Errorf("%s: %s is none of %v", p.Mode, text, all)

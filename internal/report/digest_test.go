@@ -32,8 +32,8 @@ var update = flag.Bool("update", false, "write the golden files")
 var monday = time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC)
 
 func must(t *testing.T, err error) {
-	t.Helper()
 	if err != nil {
+		t.Helper()
 		t.Fatal(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/say"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 // TestCasesAreDocumented: the table of cases has each with its name, in their order, and names
@@ -16,9 +17,7 @@ import (
 func TestCasesAreDocumented(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/ALERTING.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	_, rows, _ := strings.Cut(string(text), "| case | in words | subject |\n| --- | --- | --- |\n")
 	rows, _, _ = strings.Cut(rows, "\n\n")
 	lines := strings.Split(rows, "\n")

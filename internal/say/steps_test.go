@@ -14,6 +14,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/testsupport/hostile"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/prose"
 	"github.com/keyheat/keyheat/sample"
 )
@@ -22,15 +23,11 @@ import (
 func fixesOfCode(t *testing.T) (all []detect.Fix) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "../../detect/fix.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	ast.Inspect(file, func(n ast.Node) bool {
 		if spec, is := n.(*ast.ValueSpec); is && strings.HasPrefix(spec.Names[0].Name, "Fix") {
 			text, err := strconv.Unquote(spec.Values[0].(*ast.CallExpr).Args[0].(*ast.BasicLit).Value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			all = append(all, detect.Fix(text))
 		}
 		return true

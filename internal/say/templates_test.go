@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/prose"
 )
 
@@ -24,9 +25,7 @@ func TestTemplates(t *testing.T) {
 	action := regexp.MustCompile(`(?s)\{\{.*?\}\}|<[^<>]*>`)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for line := range strings.Lines(action.ReplaceAllString(string(text), " ")) {
 			if found := prose.Vague.FindString(line); found != "" {
 				t.Errorf("%s: %q names nothing: %s", file, found, strings.TrimSpace(line))

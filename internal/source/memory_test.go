@@ -8,14 +8,13 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 func acquire(t *testing.T, b *source.Budget, n int64) *source.Hold {
 	t.Helper()
 	h, err := b.Acquire(t.Context(), n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return h
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/awssdk"
 )
@@ -26,9 +27,7 @@ func instrument(t *testing.T, options awssdk.Options, responses ...response) (*d
 	t.Helper()
 	cfg := config(&script{responses: responses})
 	sampler, err := awssdk.Instrument(&cfg, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return dynamodb.NewFromConfig(cfg), sampler
 }
 
@@ -37,14 +36,10 @@ func TestFoldedTotalsAreTheUnfoldedOnes(t *testing.T) {
 	folded, single := &kept{}, &kept{}
 	cfg := config(&script{responses: []response{{body: `{}`}}})
 	a, err := awssdk.Instrument(&cfg, awssdk.Options{Sink: folded, Tables: orders})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	other := config(&script{responses: []response{{body: `{}`}}})
 	b, err := awssdk.Instrument(&other, awssdk.Options{Sink: single, Tables: orders, Unfolded: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	began := time.Now()
 	for _, client := range []*dynamodb.Client{dynamodb.NewFromConfig(cfg), dynamodb.NewFromConfig(other)} {
 		var all sync.WaitGroup
@@ -95,9 +90,7 @@ func TestItemsOfOneCall(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := sampler.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, sampler.Close(t.Context()))
 		calls := map[string]float64{}
 		for _, r := range sink.records {
 			calls[r.PK.Text] += r.Calls
@@ -132,9 +125,7 @@ func TestFixedRateIsInTheRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := sampler.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, sampler.Close(t.Context()))
 	var n int64
 	for _, r := range sink.records {
 		if n += r.N; r.Rate != 0.25 {
@@ -210,9 +201,7 @@ func TestASinkHearsWhatIsDropped(t *testing.T) {
 		}
 	}
 	close(sink.goOn)
-	if err := sampler.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, sampler.Close(t.Context()))
 	if sink.lost != 40 || sink.lost != sampler.Stats().Dropped || sink.since.Before(began) || sink.until.Before(sink.since) || sink.until.After(time.Now()) {
 		t.Errorf("the sink heard of %d from %s to %s, the sampler counted %+v", sink.lost, sink.since, sink.until, sampler.Stats())
 	}
@@ -272,9 +261,7 @@ func TestTheSchemaIsLearnedOnceAndBeside(t *testing.T) {
 		}
 		return sampler.Stats().Records > 0
 	})
-	if err := sampler.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, sampler.Close(t.Context()))
 	s := sampler.Stats()
 	if len(sink.records) == 0 || sink.records[0].PK.Text != "user#1" || sink.records[0].SK.Text != "7" {
 		t.Errorf("records %+v", sink.records)
@@ -289,9 +276,7 @@ func TestATableThatCannotBeDescribedIsAskedForOnce(t *testing.T) {
 	transport := &script{responses: []response{{status: 400, body: `{"__type":"com.amazon.coral.service#AccessDeniedException","Message":"no"}`}}}
 	cfg := config(transport)
 	sampler, err := awssdk.Instrument(&cfg, awssdk.Options{Sink: &kept{}, DescribeTables: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	client := dynamodb.NewFromConfig(cfg)
 	for range 10 {
 		if _, err := put()(t.Context(), client); err == nil {
@@ -299,9 +284,7 @@ func TestATableThatCannotBeDescribedIsAskedForOnce(t *testing.T) {
 		}
 	}
 	await.Until(t, "an error is counted", func() bool { return sampler.Stats().DescribeErrors > 0 })
-	if err := sampler.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, sampler.Close(t.Context()))
 	if s := sampler.Stats(); s.DescribeErrors != 1 || len(transport.asked) != 11 {
 		t.Errorf("counted %+v, %d requests", s, len(transport.asked))
 	}
@@ -317,9 +300,7 @@ func TestHashedKeysHideAndStillCompare(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := sampler.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, sampler.Close(t.Context()))
 	if len(sink.records) != 2 {
 		t.Fatalf("records %+v", sink.records)
 	}
@@ -349,9 +330,7 @@ func TestOneClientAlone(t *testing.T) {
 	if _, err := update(t.Context(), client); err != nil {
 		t.Fatal(err)
 	}
-	if err := sampler.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, sampler.Close(t.Context()))
 	if line := out.String(); !strings.HasSuffix(line, `,`+k1+`,"op":"UpdateItem","calls":1,"attempts":1,"caller":"shop","region":"eu-west-1"}`+"\n") {
 		t.Errorf("wrote %s", line)
 	}
@@ -362,9 +341,7 @@ func TestWhatTheCallerHoldsIsNotWrittenTo(t *testing.T) {
 	transport := &script{responses: []response{{body: `{}`}}}
 	cfg := config(transport)
 	sampler, err := awssdk.Instrument(&cfg, awssdk.Options{Sink: &kept{}, Tables: orders, AskCapacity: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	in := &dynamodb.PutItemInput{TableName: table, Item: row("1")}
 	if _, err := dynamodb.NewFromConfig(cfg).PutItem(t.Context(), in); err != nil {
 		t.Fatal(err)
@@ -390,9 +367,7 @@ func TestABrokenTransportIsTheProgramsOwn(t *testing.T) {
 	var calls atomic.Int32
 	cfg := config(broken{&calls})
 	sampler, err := awssdk.Instrument(&cfg, awssdk.Options{Sink: &kept{}, Tables: orders})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if _, err := update(t.Context(), dynamodb.NewFromConfig(cfg)); !errors.Is(err, errBroken) {
 		t.Errorf("the program gets %v", err)
 	}
@@ -434,9 +409,7 @@ func TestAdaptiveRateAddsUp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := sampler.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, sampler.Close(t.Context()))
 	var estimate, variance float64
 	for _, r := range sink.records {
 		estimate += float64(r.N) / r.Rate

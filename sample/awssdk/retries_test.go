@@ -19,6 +19,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/awssdk"
 	"github.com/keyheat/keyheat/sketch"
@@ -121,9 +122,7 @@ func TestDemandUnderTheSDKsNewRetries(t *testing.T) {
 		longest := func(of error) (most time.Duration) {
 			for range 100 {
 				delay, err := own.RetryDelay(0, of)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 				most = max(most, delay)
 			}
 			return most
@@ -145,9 +144,7 @@ func demandUnder(t *testing.T, retryer func() aws.Retryer) *dynamodb.Client {
 	cfg.Retryer = retryer
 	sink := &kept{}
 	sampler, err := awssdk.Instrument(&cfg, awssdk.Options{Sink: sink, Caller: "reindex", Tables: sample.Schemas{"orders": {KeySchema: sample.Keys("pk")}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	client := dynamodb.NewFromConfig(cfg)
 	began := time.Now().Unix()
 	var wanted [seconds / window]float64
@@ -177,9 +174,7 @@ func demandUnder(t *testing.T, retryer func() aws.Retryer) *dynamodb.Client {
 		time.Sleep(time.Until(time.Unix(began+int64(s)+1, 0)))
 	}
 	running.Wait()
-	if err := sampler.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, sampler.Close(t.Context()))
 	var demand [seconds / window]float64
 	var refused int64
 	var told sample.Sent
@@ -227,9 +222,7 @@ func (paid *toll) isFound(t *testing.T, records []sample.Record, began int64, se
 	shard := sketch.NewShard(sketch.Config{})
 	for _, r := range records {
 		r.WCU *= 50
-		if err := shard.Add(&r); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, shard.Add(&r))
 	}
 	d := sketch.NewDelta(sketch.Config{})
 	shard.Seal(d)

@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"go.uber.org/goleak"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/awssdk"
 )
@@ -158,15 +159,11 @@ func run(t *testing.T, do call, responses []response, options awssdk.Options) (*
 	options.Sink = sink
 	cfg := config(tapped)
 	sampler, err := awssdk.Instrument(&cfg, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if got := outcome(do(t.Context(), dynamodb.NewFromConfig(cfg))); got != bare {
 		t.Errorf("with the middleware the program gets\n%s, without\n%s", got, bare)
 	}
-	if err := sampler.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, sampler.Close(t.Context()))
 	if len(tapped.asked) != len(bareScript.asked) {
 		t.Errorf("the middleware sent %d requests, the program %d", len(tapped.asked), len(bareScript.asked))
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
 )
@@ -110,9 +111,7 @@ func TestForms(t *testing.T) {
 func TestKeyVectors(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../testdata/keys.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var file struct {
 		Keys []struct {
 			Name, Type, Text string
@@ -121,9 +120,7 @@ func TestKeyVectors(t *testing.T) {
 			Bad              sample.RejectReason
 		}
 	}
-	if err := json.Unmarshal(text, &file); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(text, &file))
 	tried := 0
 	for _, v := range file.Keys {
 		for _, spelling := range append([]json.RawMessage{v.JSON}, v.Also...) {

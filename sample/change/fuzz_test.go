@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/reasons"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/change"
@@ -34,9 +35,7 @@ func FuzzSize(f *testing.F) {
 		decoder := json.NewDecoder(strings.NewReader(string(text)))
 		decoder.UseNumber()
 		var tree any
-		if err := decoder.Decode(&tree); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, decoder.Decode(&tree))
 		if got, want := i.Size(), treeSize(tree); got != want {
 			t.Fatalf("%s has %d bytes, by the tree %d", text, got, want)
 		}

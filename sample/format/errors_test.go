@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/cloudtrail"
 	"github.com/keyheat/keyheat/sample/mapped"
@@ -26,9 +27,7 @@ type errorVector struct {
 func TestErrorVectors(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../testdata/errors.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var file struct{ Errors []errorVector }
 	if err := json.Unmarshal(text, &file); err != nil || len(file.Errors) < 10 {
 		t.Fatalf("%d errors: %v", len(file.Errors), err)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/awssdk"
 	"github.com/keyheat/keyheat/sample/httpsink"
@@ -144,9 +145,7 @@ func TestAnotherCollectorGetsTheSameBatch(t *testing.T) {
 	t.Parallel()
 	down, up := newCollector(t, 503, 503, 503), newCollector(t)
 	sink := httpsink.New(httpsink.Options{Collectors: []string{down.URL, strings.Replace(up.URL, "://", "://ada:secret@", 1)}})
-	if err := sink.Write(t.Context(), records(1, 1)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, sink.Write(t.Context(), records(1, 1)))
 	if len(down.requests) != 1 || len(up.requests) != 1 || up.requests[0].producer != down.requests[0].producer || up.requests[0].sequence != "1" || up.requests[0].user != "ada" {
 		t.Errorf("one got %+v, the other %+v", down.requests, up.requests)
 	}
@@ -177,9 +176,7 @@ func TestLargeWritesAreSeveralBatches(t *testing.T) {
 	t.Parallel()
 	c := newCollector(t)
 	sink := httpsink.New(httpsink.Options{Collectors: []string{c.URL}})
-	if err := sink.Write(t.Context(), slices.Concat(records(25_000, 1), records(4_000, 2000))); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, sink.Write(t.Context(), slices.Concat(records(25_000, 1), records(4_000, 2000))))
 	sum := 0
 	for _, r := range c.requests {
 		sum += r.samples
@@ -202,9 +199,7 @@ func TestDroppedRecordsAreTold(t *testing.T) {
 	}
 	sink.Lose(10, time.UnixMilli(4_500), time.UnixMilli(9_000))
 	for range 2 {
-		if err := sink.Write(t.Context(), records(1, 1)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, sink.Write(t.Context(), records(1, 1)))
 	}
 	var told []string
 	for _, r := range c.requests {

@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/awssdk"
 	"github.com/keyheat/keyheat/sample/kafkasink"
@@ -27,9 +28,7 @@ const topic = "samples"
 func TestAKeyIsOnePartition(t *testing.T) {
 	t.Parallel()
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(8, topic))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(cluster.Close)
 	want := map[string]bool{}
 	for range 2 {
@@ -43,9 +42,7 @@ func TestAKeyIsOnePartition(t *testing.T) {
 			want[string(r.AppendJSON(nil))] = true
 			records = append(records, r)
 		}
-		if err := sink.Write(t.Context(), records); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, sink.Write(t.Context(), records))
 		if err := sink.Close(); err != nil {
 			t.Error(err)
 		}
@@ -77,9 +74,7 @@ func TestAKeyIsOnePartition(t *testing.T) {
 func TestBatchesLieWhereSingleRecordsDo(t *testing.T) {
 	t.Parallel()
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(8, topic, "batches"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(cluster.Close)
 	now := time.Now().UnixMilli()
 	var records []sample.Record
@@ -93,9 +88,7 @@ func TestBatchesLieWhereSingleRecordsDo(t *testing.T) {
 	for _, o := range []kafkasink.Options{{Topic: topic}, {Topic: "batches", Protobuf: true}} {
 		o.Brokers = cluster.ListenAddrs()
 		sink := kafkasink.New(o)
-		if err := sink.Write(t.Context(), records); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, sink.Write(t.Context(), records))
 		if err := sink.Close(); err != nil {
 			t.Error(err)
 		}
@@ -124,9 +117,7 @@ func TestBatchesLieWhereSingleRecordsDo(t *testing.T) {
 func TestBatchesStayUnderTheBrokersLimit(t *testing.T) {
 	t.Parallel()
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(cluster.Close)
 	var records []sample.Record
 	for i := range 1000 {
@@ -137,9 +128,7 @@ func TestBatchesStayUnderTheBrokersLimit(t *testing.T) {
 		})
 	}
 	sink := kafkasink.New(kafkasink.Options{Brokers: cluster.ListenAddrs(), Topic: topic, Protobuf: true})
-	if err := sink.Write(t.Context(), records); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, sink.Write(t.Context(), records))
 	if err := sink.Close(); err != nil {
 		t.Error(err)
 	}
@@ -169,9 +158,7 @@ func read(t *testing.T, brokers []string, n int) []*kgo.Record {
 func readUntil(t *testing.T, brokers []string, topic string, enough func(*kgo.Record) bool) (records []*kgo.Record) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.ConsumeTopics(topic))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 	defer cancel()
@@ -206,9 +193,7 @@ func TestADeadBrokerIsAnError(t *testing.T) {
 func TestAMissingTopicIsNamed(t *testing.T) {
 	t.Parallel()
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(cluster.Close)
 	r := sample.Record{Time: time.Now().UnixMilli(), Table: "orders", PK: sample.KeyString("a"), Op: sample.PutItem, Rate: 1, N: 1}
 	for _, protobuf := range []bool{false, true} {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -21,13 +22,9 @@ type keyVector struct {
 func keyVectors(t *testing.T) []keyVector {
 	t.Helper()
 	text, err := os.ReadFile("../testdata/keys.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var file struct{ Keys []keyVector }
-	if err := json.Unmarshal(text, &file); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(text, &file))
 	if len(file.Keys) < 40 {
 		t.Fatalf("only %d vectors", len(file.Keys))
 	}

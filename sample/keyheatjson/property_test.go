@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
@@ -185,9 +186,7 @@ func key(t *rapid.T, label string) sample.Key {
 		case 1:
 			k, err := sample.KeyNumber(fmt.Sprintf("%de%d",
 				rapid.Int64().Draw(t, "mantissa"), rapid.IntRange(-130, 107).Draw(t, "exponent")))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			return k
 		}
 		return sample.KeyBinary(rapid.SliceOfN(rapid.Byte(), 1, 40).Draw(t, "bytes"))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/docs"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 	"github.com/keyheat/keyheat/sample/mapped"
@@ -22,9 +23,7 @@ func (h *heard) Bad(reason sample.RejectReason, excerpt []byte) {
 
 func decode(t *testing.T, m mapped.Mapping, messages ...string) heard {
 	t.Helper()
-	if err := m.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, m.Validate())
 	var h heard
 	d := mapped.NewDecoder(m, map[string]float64{"sampled": 0.01})
 	for _, message := range messages {
@@ -109,9 +108,7 @@ func TestOtherPeoplesFieldsAreSamples(t *testing.T) {
 			t.Parallel()
 			m := mapped.Mapping{Unit: c.unit, Table: "orders"}
 			if c.fields != "" {
-				if err := m.ParseFields(c.fields); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, m.ParseFields(c.fields))
 			}
 			if got := decode(t, m, c.text); !slices.Equal(got, c.want) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))

@@ -7,6 +7,7 @@ import (
 
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample/otlp"
 )
 
@@ -53,9 +54,7 @@ func TestItemCollectionsAsKeys(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			message, err := proto.Marshal(request("web", s.span))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			var on heard
 			d := otlp.NewDecoder()
 			d.SetItemCollections(map[string]bool{"orders": true})

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/otlp"
 )
@@ -125,9 +126,7 @@ func TestRecordedSDKs(t *testing.T) {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
 			message, err := os.ReadFile("testdata/" + file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			h := decode(message)
 			var lines []string
 			ids := map[string]bool{}
@@ -273,13 +272,9 @@ func TestSpans(t *testing.T) {
 			t.Parallel()
 			data := request("web", s.span)
 			protobuf, err := proto.Marshal(data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			json, err := protojson.Marshal(data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			for form, message := range map[string][]byte{"protobuf": protobuf, "JSON": json} {
 				h := decode(message)
 				var got []string
@@ -307,9 +302,7 @@ func TestIDs(t *testing.T) {
 		t.Errorf("%+v %q", h.records, h.bad)
 	}
 	message, err := proto.Marshal(request("unknown_service:node", with(put(), func(s *tracepb.Span) { s.TraceState = "ot=th:8" }), put(text("aws.request_id", "ABC"))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	h = decode(message)
 	if len(h.records) != 2 || h.records[0].ID != "3031323334353637" || h.records[0].Call != "30313233343536373839616263646566" || h.records[1].ID != "ABC" || h.records[0].Caller != "" {
 		t.Errorf("%+v %q", h.records, h.bad)
@@ -320,14 +313,10 @@ func TestIDs(t *testing.T) {
 func TestBrokenMessages(t *testing.T) {
 	t.Parallel()
 	good, err := proto.Marshal(request("web", put(), put()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	large := with(put(), func(s *tracepb.Span) { s.Name = strings.Repeat("n", 1<<20) })
 	largeBeside, err := proto.Marshal(request("web", put(), large))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	deep := strings.Repeat(`{"arrayValue":{"values":[`, 1000) + strings.Repeat(`]}}`, 1000)
 	for _, m := range []struct {
 		name, message string
@@ -356,9 +345,7 @@ func TestBrokenMessages(t *testing.T) {
 func TestRatesOfTables(t *testing.T) {
 	t.Parallel()
 	message, err := proto.Marshal(request("web", put(), with(put(), func(s *tracepb.Span) { s.TraceState = "ot=th:8" })))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var h heard
 	d := otlp.NewDecoder()
 	d.SetRates(map[string]float64{"orders": 0.1})

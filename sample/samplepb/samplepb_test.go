@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 	"pgregory.net/rapid"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 	"github.com/keyheat/keyheat/sample/samplepb"
@@ -44,16 +45,12 @@ func decode(message []byte, at int64) *recorder {
 func schema(t testing.TB) protoreflect.MessageDescriptor {
 	t.Helper()
 	source, err := os.ReadFile("samples.proto")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	compiler := protocompile.Compiler{Resolver: &protocompile.SourceResolver{
 		Accessor: protocompile.SourceAccessorFromMap(map[string]string{"samples.proto": string(source)}),
 	}}
 	files, err := compiler.Compile(context.Background(), "samples.proto")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return files[0].Messages().ByName("Batch")
 }
 
@@ -67,9 +64,7 @@ func drawKey(t *rapid.T, label string) sample.Key {
 			return sample.KeyBinary([]byte(rapid.SampledFrom(pool).Draw(t, label)))
 		case 1:
 			k, err := sample.KeyNumber(rapid.SampledFrom([]string{"7", "-0.5", "1e20"}).Draw(t, label))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			return k
 		}
 		return sample.KeyString(rapid.SampledFrom(pool).Draw(t, label))
@@ -145,15 +140,11 @@ func TestAppendIsReadAsJSON(t *testing.T) {
 		}
 		// The batch has no field that the schema lacks.
 		m := dynamicpb.NewMessage(batch)
-		if err := proto.Unmarshal(message, m); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, proto.Unmarshal(message, m))
 		holdNoUnknown(t, m)
 		// However another writes it, it is the same.
 		again, err := proto.MarshalOptions{}.Marshal(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if other := decode(again, at); !reflect.DeepEqual(other, got) {
 			t.Fatalf("written by protobuf's own library it is %+v\nby ours %+v", other, got)
 		}
@@ -182,13 +173,9 @@ func holdNoUnknown(t *rapid.T, m protoreflect.Message) {
 func build(t *testing.T, text string) []byte {
 	t.Helper()
 	m := dynamicpb.NewMessage(schema(t))
-	if err := protojson.Unmarshal([]byte(text), m); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, protojson.Unmarshal([]byte(text), m))
 	b, err := proto.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return b
 }
 

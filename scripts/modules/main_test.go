@@ -8,15 +8,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 // TestLicences: every linked module has a licence that is known, with its notices.
 func TestLicences(t *testing.T) {
 	t.Chdir("../..")
 	var out bytes.Buffer
-	if err := run(t.Context(), &out, []string{"licences"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, run(t.Context(), &out, []string{"licences"}))
 	for _, want := range []string{
 		"github.com/segmentio/kafka-go v", "github.com/jackc/pgx/v5 v", "modernc.org/sqlite v", "github.com/prometheus/exporter-toolkit v", "the Go standard library go1",
 		"Apache License", "Permission is hereby granted", "Prometheus instrumentation library for Go applications", // of a NOTICE
@@ -30,9 +30,7 @@ func TestLicences(t *testing.T) {
 func TestUnknownLicenceIsAnError(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "LICENSE"), []byte("All rights reserved."), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(dir, "LICENSE"), []byte("All rights reserved."), 0o600))
 	if _, _, err := texts(module{Path: "example.com/m", Version: "v1", Dir: dir}); err == nil || !strings.Contains(err.Error(), "example.com/m v1") {
 		t.Errorf("a licence that forbids everything: %v", err)
 	}
@@ -42,17 +40,11 @@ func TestUnknownLicenceIsAnError(t *testing.T) {
 func TestBillOfMaterials(t *testing.T) {
 	t.Parallel()
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	info, err := buildinfo.ReadFile(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var out bytes.Buffer
-	if err := run(t.Context(), &out, []string{"sbom", program}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, run(t.Context(), &out, []string{"sbom", program}))
 	var b bill
 	if err := json.Unmarshal(out.Bytes(), &b); err != nil || b.Format != "CycloneDX" || len(b.Components) != len(info.Deps)+1 {
 		t.Errorf("%v, %+v of %d modules", err, b, len(info.Deps))

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 // inModule writes a module of the files in a txtar archive and returns its directory.
@@ -18,12 +20,8 @@ func inModule(t *testing.T, archive string) string {
 	files := append(txtar.Parse([]byte(archive)).Files, txtar.File{Name: "go.mod", Data: []byte("module example.org/m\n\ngo 1.26\n")})
 	for _, f := range files {
 		path := filepath.Join(dir, filepath.FromSlash(f.Name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, f.Data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.Succeed(t, os.WriteFile(path, f.Data, 0o600))
 	}
 	return dir
 }
@@ -178,9 +176,7 @@ func TestRules(t *testing.T) {
 		t.Run(row.story, func(t *testing.T) {
 			t.Parallel()
 			problems, err := check(t.Context(), inModule(t, layers+row.archive))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			got := make([]string, len(problems))
 			for i, p := range problems {
 				got[i] = p.String()

@@ -7,15 +7,14 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 // TestTheGuideHasEverySection holds docs/KEY_DESIGN.md to the sections that steps name.
 func TestTheGuideHasEverySection(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../docs/KEY_DESIGN.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	sections := map[string]bool{"": true}
 	for _, heading := range regexp.MustCompile(`(?m)^## (.+)$`).FindAllStringSubmatch(string(text), -1) {
 		sections[strings.ReplaceAll(strings.ToLower(heading[1]), " ", "-")] = true

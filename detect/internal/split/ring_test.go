@@ -9,6 +9,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/split"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/keyhash"
@@ -117,9 +118,7 @@ func TestReadsAndWritesAreJudgedApart(t *testing.T) {
 			} else {
 				record.WCU = 1500
 			}
-			if err := shard.Add(&record); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, shard.Add(&record))
 		}
 		for _, w := range scenario.SealedWindows(shard) {
 			ring.Add(w.Second, &w.Keys[0])

@@ -8,6 +8,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -26,18 +27,12 @@ func drawn(t *testing.T, loads ...float64) string {
 		}
 	}
 	finding, err := json.Marshal(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	p, err := detect.NewPayload(&detect.Incident{ID: f.Incident, Target: f.Target}, finding)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	p.Recent = r
 	payload, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	n := notify.NewNotice(store.Notification{ID: "n", Event: "firing", Incident: f.Incident, Fingerprint: f.Fingerprint, Payload: payload}, "", nil)
 	for _, fact := range n.Facts() {
 		if fact.Name == "Load" {

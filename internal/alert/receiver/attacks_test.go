@@ -21,6 +21,7 @@ import (
 	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/aws/awserror"
 	attack "github.com/keyheat/keyheat/internal/testsupport/hostile"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -81,21 +82,15 @@ func attackNotice(t *testing.T, m *attack.Maker, about any, event detect.Event, 
 	f.Advice = []detect.Step{detect.NewStep(fix)}
 	i := m.Incident(&f)
 	document, err := json.Marshal(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	p, err := detect.NewPayload(&i, document)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	other := m.Finding(about)
 	other.Fingerprint = "other"
 	p.Related = []string{other.Fingerprint}
 	p.Recent = &detect.Recent{From: time.Now(), Unit: attack.Text, Limit: 1000, Loads: []*float64{nil, new(1500.0)}}
 	payload, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return notify.NewNotice(store.Notification{ID: "n1", Event: string(event), Incident: incidentID, Fingerprint: incidentID, Created: time.Now(), Payload: payload}, "https://keyheat.example.com/", stored(t, f, other))
 }
 
@@ -106,9 +101,7 @@ func faultOfRequest(t *testing.T, typ notify.Type, r request) string {
 	switch typ {
 	case notify.SNS:
 		values, err := url.ParseQuery(string(r.body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for name, all := range values {
 			if wrong := attack.Fault(all[0]); wrong != "" {
 				return name + " has " + wrong
@@ -117,14 +110,10 @@ func faultOfRequest(t *testing.T, typ notify.Type, r request) string {
 		return ""
 	case notify.Webhook:
 		var m receiver.Message
-		if err := json.Unmarshal(r.body, &m); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal(r.body, &m))
 		inert(t, "webhook", string(r.body))
 		texts, err := json.Marshal([]any{m.Title, m.FirstFix, m.URL, m.Related})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return attack.FaultInJSON(texts)
 	case notify.Alertmanager:
 		if wrong := markupInAlerts(t, r.body); wrong != "" {
@@ -148,9 +137,7 @@ func faultOfRequest(t *testing.T, typ notify.Type, r request) string {
 func markupInAlerts(t *testing.T, body []byte) string {
 	t.Helper()
 	var alerts []struct{ Labels, Annotations map[string]string }
-	if err := json.Unmarshal(body, &alerts); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(body, &alerts))
 	for _, a := range alerts {
 		if a.Labels["team"] == "" || a.Annotations["summary"] == "" {
 			return fmt.Sprintf("an alert without a label or annotation: %+v", a)
@@ -171,9 +158,7 @@ func markupInAlerts(t *testing.T, body []byte) string {
 func faultOfMail(t *testing.T, text string) string {
 	t.Helper()
 	m, err := mail.ReadMessage(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if len(m.Header["Subject"]) != 1 || !strings.HasPrefix(m.Header.Get("Content-Type"), "text/plain") {
 		return fmt.Sprintf("the header %v", m.Header)
 	}
@@ -203,9 +188,7 @@ func TestAttacksBySize(t *testing.T) {
 	t.Cleanup(server.Close)
 	toSNS(t, server.URL)
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	go func() { // a mail server whose greeting never ends
 		for {

@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/emersion/go-smtp"
+
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 // request is one that a fake took.
@@ -280,9 +282,7 @@ func serveMail(t *testing.T) *mailbox {
 	t.Helper()
 	m := &mailbox{}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	m.address = l.Addr().String()
 	server := smtp.NewServer(m)
 	server.Domain = "localhost"

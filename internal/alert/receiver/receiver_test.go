@@ -27,6 +27,7 @@ import (
 	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -62,9 +63,7 @@ func payloadOf(t *testing.T, event detect.Event, severity detect.Severity, key s
 		RunbookURL: runbook, Notified: []string{}, Quality: f.Quality,
 	}
 	document, err := json.Marshal(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if p, err = detect.NewPayload(&i, document); err != nil {
 		t.Fatal(err)
 	}
@@ -80,9 +79,7 @@ func payloadOf(t *testing.T, event detect.Event, severity detect.Severity, key s
 func noticeOf(t *testing.T, event detect.Event, fingerprint string, p detect.Payload, named ...detect.Finding) *notify.Notice {
 	t.Helper()
 	payload, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return notify.NewNotice(store.Notification{
 		ID: "n1", Event: string(event), Incident: incidentID, Fingerprint: fingerprint, Created: time.Date(2025, 11, 22, 12, 0, 0, 0, time.UTC), Payload: payload,
 	}, "https://keyheat.example.com/", stored(t, named...))
@@ -93,9 +90,7 @@ func stored(t *testing.T, found ...detect.Finding) (all []store.Finding) {
 	t.Helper()
 	for _, f := range found {
 		document, err := json.Marshal(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		all = append(all, store.Finding{Fingerprint: f.Fingerprint, Document: document})
 	}
 	return all
@@ -104,9 +99,7 @@ func stored(t *testing.T, found ...detect.Finding) (all []store.Finding) {
 func open(t *testing.T, s notify.Settings) notify.Notifier {
 	t.Helper()
 	n, err := receiver.New(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if c, ok := n.(interface{ Close() }); ok {
 		t.Cleanup(c.Close)
 	}
@@ -147,9 +140,7 @@ func TestPagerDutyIsTriggeredAndResolvedUnderOneKey(t *testing.T) {
 				Summary, Severity, Class string
 			}
 		}
-		if err := json.Unmarshal(r.body, &e); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal(r.body, &e))
 		actions = append(actions, e.EventAction+" "+e.Payload.Severity+" "+e.Payload.Class+" "+symptom.ReplaceAllString(e.Payload.Summary, ": … ("))
 		if e.DedupKey != incidentID {
 			t.Errorf("deduplicated by %q", e.DedupKey)
@@ -234,9 +225,7 @@ func TestMailsOfAnIncidentAreOneThread(t *testing.T) {
 	}
 	for i, prefix := range []string{"[CRITICAL] orders: ", "[RESOLVED] orders: "} {
 		m, err := mail.ReadMessage(strings.NewReader(mails[i]))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		subject, err := new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject"))
 		if err != nil || !strings.HasPrefix(subject, prefix) || !strings.HasSuffix(subject, "(“merchant#7”)") {
 			t.Errorf("subject %q (%v), want %q", subject, err, prefix)
@@ -313,9 +302,7 @@ func TestSNS(t *testing.T) {
 		tell(t, n, notice(t, detect.EventFiring, detect.Critical, hostile))
 	}
 	v, err := url.ParseQuery(string(f.requests()[0].body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if !strings.HasPrefix(v.Get("Subject"), "[CRITICAL] orders: ") {
 		t.Errorf("subject %q", v.Get("Subject"))
 	}
@@ -364,9 +351,7 @@ func TestAlertmanagerEndsWhatChangesItsLabels(t *testing.T) {
 			Labels           map[string]string
 			StartsAt, EndsAt time.Time
 		}
-		if err := json.Unmarshal(r.body, &alerts); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal(r.body, &alerts))
 		var states []string
 		for _, a := range alerts {
 			state := "ends"
@@ -426,9 +411,7 @@ func TestEveryReceiverHasTheRunbookAndTheLoad(t *testing.T) {
 	}
 	tell(t, open(t, notify.Settings{Type: notify.Email, Server: box.address, From: "keyheat@example.com", To: []string{"a@example.com"}}), notice(t, detect.EventFiring, detect.Critical, "merchant#7"))
 	m, err := mail.ReadMessage(strings.NewReader(box.taken()[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	body, err := io.ReadAll(quotedprintable.NewReader(m.Body))
 	if text := strings.ReplaceAll(string(body), "\r\n", "\n"); err != nil || !strings.Contains(text, "\nLoad: "+drawn+"\n") || !strings.Contains(text, "\nRunbook: "+runbook+"\n") {
 		t.Errorf("the mail is %s (%v)", text, err)
@@ -442,9 +425,7 @@ func TestWebhooksFollowTheSchema(t *testing.T) {
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat()
 	schema, err := compiler.Compile("../../../docs/findings.schema.json#/$defs/message")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	f := serve(t, func(*http.Request, []byte) string { return "" }, accepted)
 	n := open(t, notify.Settings{Type: notify.Webhook, URL: f.url})
 	tell(t, n, notice(t, detect.EventFiring, detect.Critical, hostile))
@@ -550,9 +531,7 @@ func TestNoticeOfAnOlderVersion(t *testing.T) {
 	f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "orders"}, sample.Key{Text: "k", Type: "S"})
 	f.Severity = detect.Critical
 	payload, err := json.Marshal(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	n := notify.NewNotice(store.Notification{ID: "n", Event: "firing", Incident: f.Incident, Fingerprint: f.Fingerprint, Created: time.Now(), Payload: payload}, "", nil)
 	if n.Incident.ID != f.Incident || n.Severity() != detect.Critical || !bytes.Equal(n.Document, payload) || n.IncidentDocument != nil {
 		t.Errorf("got %+v", n)
@@ -566,17 +545,11 @@ func TestKeyheatsOwnIncidentsHaveAPlace(t *testing.T) {
 	f := casebook.NewFinding(casebook.CollectionStopped, detect.Target{}, sample.Key{})
 	f.Severity, f.State, f.FirstSeen, f.LastSeen = detect.Critical, detect.Firing, time.Unix(0, 0), time.Unix(44, 0)
 	incident, err := json.Marshal(casebook.Incidents([]detect.Finding{f})[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	finding, err := json.Marshal(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	payload, err := json.Marshal(detect.Payload{Incident: incident, Finding: finding})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	n := notify.NewNotice(store.Notification{ID: "id", Event: "firing", Incident: f.Incident, Fingerprint: f.Fingerprint, Created: time.Unix(45, 0), Payload: payload}, "", nil)
 	if n.Table() != "Keyheat itself" {
 		t.Errorf("it is about %q", n.Table())

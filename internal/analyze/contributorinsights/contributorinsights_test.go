@@ -93,9 +93,7 @@ func (w *world) samples(t *testing.T) string {
 		}
 	}
 	path := filepath.Join(t.TempDir(), "samples.ndjson")
-	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, b.Bytes(), 0o600))
 	return path
 }
 
@@ -162,8 +160,8 @@ func insights(t *testing.T, s *cloudwatchtest.Server) (r analyze.Result) {
 func policy(detect.Target) detect.Policy { return detect.DefaultPolicy() }
 
 func must(t *testing.T, err error) {
-	t.Helper()
 	if err != nil {
+		t.Helper()
 		t.Fatal(err)
 	}
 }
@@ -172,13 +170,9 @@ func must(t *testing.T, err error) {
 func judged(t *testing.T, path string) map[string]bool {
 	t.Helper()
 	var out bytes.Buffer
-	if err := analyze.Run(t.Context(), analyze.Options{Paths: []string{path}, Out: &out, Format: analyze.FormatJSON}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, analyze.Run(t.Context(), analyze.Options{Paths: []string{path}, Out: &out, Format: analyze.FormatJSON}))
 	var result analyze.Result
-	if err := json.Unmarshal(out.Bytes(), &result); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(out.Bytes(), &result))
 	over := map[string]bool{}
 	for i := range result.Findings {
 		if f := &result.Findings[i]; f.Subject.OfKey() && f.SecondsOver() > 0 {

@@ -36,18 +36,14 @@ const documented = `{
 func TestTheDocumentedExample(t *testing.T) {
 	t.Parallel()
 	var want cloudwatch.GetInsightRuleReportOutput
-	if err := json.Unmarshal([]byte(documented), &want); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(documented), &want))
 	s := cloudwatchtest.New(t)
 	at := time.Date(2024, 10, 13, 21, 0, 0, 0, time.UTC)
 	s.Contribute("Rule-A", at, 0.5, "RequestID")
 	got, err := s.Client().GetInsightRuleReport(t.Context(), &cloudwatch.GetInsightRuleReportInput{
 		RuleName: aws.String("Rule-A"), StartTime: aws.Time(at), EndTime: aws.Time(at.Add(15 * time.Minute)), Period: aws.Int32(300),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got.ResultMetadata = want.ResultMetadata
 	a, b := text(t, got), text(t, &want)
 	if a != b {
@@ -72,9 +68,7 @@ func text(t *testing.T, out *cloudwatch.GetInsightRuleReportOutput) string {
 		}
 	}
 	all, err := json.Marshal(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(all)
 }
 
@@ -109,9 +103,7 @@ func TestReportsAreComplete(t *testing.T) {
 				}
 			}
 			got, err := contributorinsights.Read(t.Context(), s.Client(), accessed, noon, noon.Add(span*time.Minute))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			listed := map[string]bool{}
 			for _, series := range got.Series {
 				listed[series.Keys[0]] = true

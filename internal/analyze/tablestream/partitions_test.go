@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect/partition"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 	"github.com/keyheat/keyheat/sample/position"
@@ -24,9 +25,7 @@ func writePartitions(t *testing.T, o streamstest.Options) (*streamstest.Fake, *s
 	made := 0
 	put := func(key string) {
 		made++
-		if err := table.Put(model.Item{"pk": model.S(key), "n": model.N(fmt.Sprint(made))}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, table.Put(model.Item{"pk": model.S(key), "n": model.N(fmt.Sprint(made))}))
 	}
 	for hour := range 6 {
 		for i := range 2000 {

@@ -16,6 +16,7 @@ import (
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/source/shards"
 	"github.com/keyheat/keyheat/internal/source/shards/streams"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
@@ -415,9 +416,7 @@ func TestTenGigabytes(t *testing.T) {
 func TestTheArithmeticOfThePage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../docs/START.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	const gb = 1 << 30
 	tenGB := func(open int, size int64) estimate {
 		return estimateReading(10*gb, 10*gb/size, open, time.Second)

@@ -17,6 +17,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/analyze"
 	"github.com/keyheat/keyheat/internal/analyze/tablestream"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
@@ -58,9 +59,7 @@ func tradeEvery(t *testing.T, table *streamstest.Table, hours int, pause time.Du
 			"customer": model.S(customer), "id": model.N(fmt.Sprint(id % 5000)), "status": model.S(status),
 			"day": model.S("monday"), "shop": model.S(fmt.Sprint("s", id%7)), "note": model.S(strings.Repeat("n", size)),
 		}
-		if err := table.Put(item); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, table.Put(item))
 	}
 	for hour := range hours {
 		for range 200 {
@@ -113,16 +112,10 @@ func analyzed(ctx context.Context, t *testing.T, fake *streamstest.Fake, last ti
 	var out bytes.Buffer
 	o := analyze.Options{Out: &out, Err: errs, Format: analyze.FormatJSON, Facts: func(detect.Target) *detect.TableFacts { return nil }}
 	read := tablestream.Options{Table: "orders", Last: last, Follow: follow, Rate: 1, Out: errs}
-	if err := tablestream.Open(ctx, fake.Config("analyze"), read, &o); err != nil {
-		t.Fatal(err)
-	}
-	if err := analyze.Run(ctx, o); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, tablestream.Open(ctx, fake.Config("analyze"), read, &o))
+	must.Succeed(t, analyze.Run(ctx, o))
 	var r analyze.Result
-	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(out.Bytes(), &r))
 	return &r
 }
 
@@ -185,13 +178,13 @@ func compare(t *testing.T, r *analyze.Result, table *streamstest.Table, since, u
 // shards in short. The verdict equals the written load, on the table and its indexes.
 func TestAStreamOfFiveHundredShards(t *testing.T) {
 	t.Parallel()
-	open := 100
+	open, hours := 100, 5
 	if testing.Short() {
-		open = 20
+		open, hours = 20, 3
 	}
 	synctest.Test(t, func(t *testing.T) {
 		fake, table := openShop(streamstest.Options{Shards: open, Rollover: time.Hour, Seed: 1, Throttles: 0.1, EmptyPages: 0.1, Delay: time.Second, Lag: 2 * time.Second})
-		trade(t, table, 5)
+		trade(t, table, hours)
 		begin := time.Now()
 		var errs bytes.Buffer
 		r := analyzed(t.Context(), t, fake, 24*time.Hour, false, &errs)
@@ -200,7 +193,7 @@ func TestAStreamOfFiveHundredShards(t *testing.T) {
 			t.Errorf("gaps %+v, samples %+v", r.Gaps, r.Samples)
 		}
 		notes := strings.Join(r.Notes, "\n")
-		if !strings.Contains(notes, fmt.Sprintf("in %d of %[1]d shards", 5*open)) || !strings.Contains(notes, "were throttled, and repeated") {
+		if !strings.Contains(notes, fmt.Sprintf("in %d of %[1]d shards", hours*open)) || !strings.Contains(notes, "were throttled, and repeated") {
 			t.Errorf("notes %q", notes)
 		}
 		if !strings.HasPrefix(errs.String(), "Reading the stream of orders, the last 24h, with one request a second and\nshard. ") {
@@ -228,7 +221,7 @@ func TestTheLastHoursOfAStream(t *testing.T) {
 	for _, old := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			fake, table := openShop(streamstest.Options{Shards: 20, Rollover: time.Hour, NoTimestamps: old})
-			trade(t, table, 5)
+			trade(t, table, 3)
 			begin := time.Now()
 			r := analyzed(t.Context(), t, fake, 2*time.Hour, false, io.Discard)
 			compare(t, r, table, begin.Add(-2*time.Hour), begin)
@@ -242,7 +235,7 @@ func TestAnInterruptedStream(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		fake, table := openShop(streamstest.Options{Shards: 20, Rollover: time.Hour, PageRecords: 10})
-		trade(t, table, 5)
+		trade(t, table, 2)
 		begin := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second)
 		defer cancel()

@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 }
 
 func must(t *testing.T, err error) {
-	t.Helper()
 	if err != nil {
+		t.Helper()
 		t.Fatal(err)
 	}
 }

@@ -7,19 +7,16 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/internal/cli/terminal"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 func TestOnlyATerminalIsOne(t *testing.T) {
 	t.Parallel()
 	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = file.Close() })
 	reader, pipe, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _, _ = reader.Close(), pipe.Close() })
 	var none *os.File
 	if terminal.Is(file) || terminal.Is(pipe) || terminal.Is(&bytes.Buffer{}) || terminal.Is(none) || terminal.Is(nil) {

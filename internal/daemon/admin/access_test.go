@@ -90,8 +90,8 @@ func (a *authority) client(t *testing.T, name string) *http.Client {
 }
 
 func must(t *testing.T, err error) {
-	t.Helper()
 	if err != nil {
+		t.Helper()
 		t.Fatal(err)
 	}
 }

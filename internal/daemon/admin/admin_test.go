@@ -21,9 +21,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func open(t *testing.T) *admin.Server {
 	t.Helper()
 	s, err := admin.Open(t.Context(), admin.Options{Address: "127.0.0.1:0"}, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s
 }
 
@@ -54,14 +52,10 @@ var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, T
 func get(t *testing.T, s *admin.Server, path string) (int, string) {
 	t.Helper()
 	answer, err := client.Get("http://" + s.Addr() + path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return answer.StatusCode, string(body)
 }
 
@@ -180,9 +174,7 @@ func TestEndlessRequestsEndOnShutdown(t *testing.T) {
 	}))
 	stop := run(t, s)
 	answer, err := client.Get("http://" + s.Addr() + "/endless")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer answer.Body.Close()
 	if err := stop(); err != nil {
 		t.Errorf("Run: %v", err)

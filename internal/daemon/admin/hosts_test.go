@@ -13,9 +13,7 @@ import (
 func TestForeignHostsAreMisdirected(t *testing.T) {
 	t.Parallel()
 	s, err := admin.Open(t.Context(), admin.Options{Address: "127.0.0.1:0", Hosts: []string{"keyheat.example.com"}}, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.Handle("GET /page", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	run(t, s)
 	for host, want := range map[string]int{
@@ -28,14 +26,10 @@ func TestForeignHostsAreMisdirected(t *testing.T) {
 	} {
 		for _, path := range []string{"/-/healthy", "/-/ready", "/metrics", "/page"} {
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.Addr()+path, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			request.Host = host
 			response, err := client.Do(request)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			_ = response.Body.Close()
 			if response.StatusCode != want {
 				t.Errorf("%s to host %q returns %d, want %d", path, host, response.StatusCode, want)

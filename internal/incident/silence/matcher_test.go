@@ -7,6 +7,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/incident/silence"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 var matched = detect.Incident{
@@ -49,9 +50,7 @@ func TestGlobalIncidentsAreInAllRegions(t *testing.T) {
 		`region!=eu-west-1`: false, `region!=us-east-1`: false, `region!=ap-south-1`: true, `region!~"us-.*"`: false, `region=`: false, `table=orders`: true,
 	} {
 		m, err := silence.ParseMatcher(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for _, region := range []string{"eu-west-1", "us-east-1", ""} {
 			i := matched
 			i.Region = region

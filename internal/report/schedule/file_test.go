@@ -15,9 +15,7 @@ import (
 func TestFilesFollowTheUmask(t *testing.T) {
 	t.Parallel()
 	if path := os.Getenv("SCHEDULE_TEST_REPORT"); path != "" {
-		if err := schedule.WriteFile(path, &report.Report{}, report.JSON); err != nil {
-			t.Fatal(err)
-		}
+		must(t, schedule.WriteFile(path, &report.Report{}, report.JSON))
 		return
 	}
 	for umask, want := range map[string]os.FileMode{"000": 0o640, "022": 0o640, "027": 0o640, "077": 0o600} {
@@ -28,9 +26,7 @@ func TestFilesFollowTheUmask(t *testing.T) {
 			t.Fatalf("%v: %s", err, out)
 		}
 		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if info.Mode() != want {
 			t.Errorf("with the umask %s a report has the mode %v, want %v", umask, info.Mode(), want)
 		}

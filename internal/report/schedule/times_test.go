@@ -17,8 +17,8 @@ func parse(t *testing.T, expression, zone string) schedule.Times {
 }
 
 func must(t *testing.T, err error) {
-	t.Helper()
 	if err != nil {
+		t.Helper()
 		t.Fatal(err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/keyheat/keyheat/internal/settings/config"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/reference"
 )
 
@@ -63,9 +64,7 @@ func load(t *testing.T, yaml string, environ, args []string) (*settings, error) 
 	}
 	o.Flags = pflag.NewFlagSet("test", pflag.ContinueOnError)
 	config.AddFlags(o.Flags, s)
-	if err := o.Flags.Parse(args); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, o.Flags.Parse(args))
 	err := config.Load(s, o)
 	return s, err
 }
@@ -73,9 +72,7 @@ func load(t *testing.T, yaml string, environ, args []string) (*settings, error) 
 func write(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -96,9 +93,7 @@ policies:
 	s, err := load(t, file,
 		[]string{"KEYHEAT_KAFKA_BROKERS=env:1, env:2", "KEYHEAT_COMMIT_INTERVAL=4s", "KEYHEAT_SHARDS=", "PATH=/bin", "KEYHEAT_CONFIG=x", "KEYHEAT_TEST_POSTGRES=y"},
 		[]string{"--commit-interval=5s", "--shards", "3"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	want := &settings{
 		Kafka:    kafka{Brokers: []string{"env:1", "env:2"}, Group: "from-file", TLS: true},
 		Interval: 5 * time.Second, Shards: 3, Memory: 1 << 30, Level: slog.LevelDebug,
@@ -224,9 +219,7 @@ func TestSecretsComeFromFilesAndStayHidden(t *testing.T) {
 	var logged strings.Builder
 	slog.New(slog.NewTextHandler(&logged, nil)).Info("x", "secret", s.Kafka.Password)
 	asJSON, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, shown := range []string{fmt.Sprintf("%v %+v %#v %s", s.Kafka, s.Kafka, s.Kafka, s.Kafka.Password), logged.String(), string(asJSON)} {
 		if strings.Contains(shown, "direct") || !strings.Contains(shown, "(secret)") {
 			t.Errorf("a secret shows: %s", shown)
@@ -311,9 +304,7 @@ func FuzzLoad(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		path := filepath.Join(t.TempDir(), "c.yaml")
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(path, text, 0o600))
 		if err := config.Load(defaults(), config.Options{Files: []string{path}}); err != nil && strings.TrimSpace(err.Error()) == "" {
 			t.Error("an error without a word")
 		}
@@ -328,9 +319,7 @@ func TestLaterFilesStandBefore(t *testing.T) {
 		write(t, "a.yaml", "kafka: {group: a, password: one, brokers: [a:1]}\npolicies: {x: {warning: 0.1}, y: {warning: 0.2}}\n"),
 		write(t, "b.yaml", "kafka: {group: b, password_file: "+write(t, "secret", "two")+"}\npolicies: {y: {warning: 0.3}, z: {}}\n"),
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	want := map[string]policy{"x": {Warning: 0.1}, "y": {Warning: 0.3}, "z": {}}
 	if s.Kafka.Group != "b" || s.Kafka.Password != "two" || len(s.Kafka.Brokers) != 1 || !reflect.DeepEqual(s.Policies, want) {
 		t.Errorf("got %+v", s)

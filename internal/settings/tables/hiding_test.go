@@ -9,6 +9,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/internal/settings/tables"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -16,13 +17,9 @@ import (
 func sectionOf(t *testing.T, text string) *tables.Section {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tables.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
 	s, err := tables.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return s
 }
 
@@ -39,9 +36,7 @@ tables:
   counted: {suffix: BASE#7}
 `)
 	secret := tables.Hashing{Secret: config.Secret(base64.StdEncoding.EncodeToString(make([]byte, 32)))}
-	if err := s.ValidateHiding(secret); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.ValidateHiding(secret))
 	hider := s.Hider(secret)()
 	for _, c := range []struct {
 		at   sample.Target

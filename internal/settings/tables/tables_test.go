@@ -13,6 +13,7 @@ import (
 	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/internal/settings/config"
 	"github.com/keyheat/keyheat/internal/settings/tables"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/reference"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/format"
@@ -27,9 +28,7 @@ func read(t *testing.T, text string) (*tables.Section, error) {
 func file(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -59,9 +58,7 @@ tables:
 func TestPolicies(t *testing.T) {
 	t.Parallel()
 	s, err := read(t, whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	dot := shardkey.DotNumber()
 	want := detect.Policy{Warning: 0.7, Headroom: 2, Severest: detect.Warning, Suffix: &dot, Exclude: []string{"test-*", "a"}, Lifecycle: detect.Lifecycle{OnHarm: true, KeepFiring: time.Minute}}
 	if got := s.DetectPolicy(detect.Target{Table: "orders", Index: "by-status"}); !reflect.DeepEqual(got, want) {
@@ -83,9 +80,7 @@ func TestWarningsHaveALifecycleOfTheirOwn(t *testing.T) {
 tables:
   orders: {for: 0s, keep_firing: 2m}
 `)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for table, want := range map[string][2]detect.Lifecycle{
 		"carts":  {{OnHarm: true, KeepFiring: time.Minute, Repeat: time.Hour}, {For: 5 * time.Minute, KeepFiring: time.Minute, Repeat: 24 * time.Hour}},
 		"orders": {{KeepFiring: 2 * time.Minute, Repeat: time.Hour}, {For: 5 * time.Minute, KeepFiring: 2 * time.Minute, Repeat: 24 * time.Hour}},
@@ -105,9 +100,7 @@ tables:
   orders: {runbook_url: "http://wiki:8080/orders"}
   carts: {}
 `)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for table, want := range map[string]string{
 		"orders": "http://wiki:8080/orders",
 		"carts":  "https://wiki.example.com/dynamodb?about=shared_partition#shared_partition",
@@ -140,9 +133,7 @@ tables:
   eu-west-1/orders: {warning: 0.7, rate: 0.2, indexes: {by-day: {partition_key: day}}}
   123456789012/eu-west-1/orders: {rate: 0.3, rcu: 5, severity: warning, replicas: []}
 `)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	decoded := s.Tables.Decoding()
 	for _, c := range []struct {
 		of       detect.Target
@@ -181,9 +172,7 @@ tables:
 func TestFacts(t *testing.T) {
 	t.Parallel()
 	s, err := read(t, whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for table, want := range map[string]*detect.TableFacts{
 		"orders": {
 			Billing: detect.BillingProvisioned, WCU: 100, RCU: 200, LSIs: []string{"by-date"}, KeySchema: sample.Keys("customer", "id"),
@@ -204,9 +193,7 @@ func TestFacts(t *testing.T) {
 func TestDecoding(t *testing.T) {
 	t.Parallel()
 	s, err := read(t, whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	orders := sample.Schema{
 		KeySchema: sample.Keys("customer", "id"),
 		Indexes: map[string]sample.IndexSchema{
@@ -241,13 +228,9 @@ func TestOneFileForAll(t *testing.T) {
 	}
 	collector.FileSection = tables.DefaultFile()
 	own := file(t, "collector.yaml", "kafka: {topics: [samples]}\ntables: {orders: {rate: 0.1}, more: {rate: 1}}\n")
-	if err := config.Load(&collector, config.Options{Files: []string{path, own}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, config.Load(&collector, config.Options{Files: []string{path, own}}))
 	alone, err := tables.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	want := alone.Tables
 	orders := want["orders"]
 	orders.Rate = 0.1
@@ -365,9 +348,7 @@ func TestReferenceIsTrue(t *testing.T) {
 func TestExampleIsRead(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../docs/CONFIGURATION.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	_, rest, _ := strings.Cut(string(page), "<!-- tables ends -->")
 	_, rest, _ = strings.Cut(rest, "```yaml\n")
 	example, _, found := strings.Cut(rest, "```")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/source/files"
 	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
 )
 
@@ -64,17 +65,13 @@ func readFiles(t *testing.T, l *sinktest.Recorder, paths ...string) {
 	t.Helper()
 	all := &files.Source{Paths: paths}
 	files.Limit(all, files.MaxSample)
-	if err := all.Run(t.Context(), l); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, all.Run(t.Context(), l))
 }
 
 func file(t *testing.T, content []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "samples")
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, content, 0o600))
 	return path
 }
 
@@ -202,9 +199,7 @@ func TestFilesReadStandardInput(t *testing.T) {
 	t.Parallel()
 	l := sinktest.New()
 	all := &files.Source{Paths: []string{"-"}, In: strings.NewReader(many(50, `{"n":%d,"pad":"%s"}`, "\n"))}
-	if err := all.Run(t.Context(), l); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, all.Run(t.Context(), l))
 	expectSamples(t, samples(t, l), 50, nil)
 }
 
@@ -228,9 +223,7 @@ func TestFoldersAndPatterns(t *testing.T) {
 	root := t.TempDir()
 	for name, content := range map[string]string{"a.json": "{\"n\":0}", "b/c/d.json": "{\"n\":1}", "b/.hidden": "no", ".git/x": "no", "e.txt": "{\"n\":2}"} {
 		path := filepath.Join(root, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600)))
 	}
 	for path, want := range map[string]int{root: 3, filepath.Join(root, "b"): 1, filepath.Join(root, "*.json"): 1, filepath.Join(root, "[ab]*"): 2} {
 		l := sinktest.New()
@@ -240,9 +233,7 @@ func TestFoldersAndPatterns(t *testing.T) {
 		}
 	}
 	utf16 := filepath.Join(root, "b", "wide")
-	if err := os.WriteFile(utf16, []byte("\xff\xfe{\x00}\x00"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(utf16, []byte("\xff\xfe{\x00}\x00"), 0o600))
 	for path, want := range map[string]string{
 		filepath.Join(root, "*.csv"): "no file matches", t.TempDir(): "there are no files in the folder",
 		filepath.Join(root, "[") + "[": "syntax error in pattern", filepath.Join(root, "none"): "no such file",
@@ -286,14 +277,10 @@ func TestFilesStopWhenTold(t *testing.T) {
 func TestProgress(t *testing.T) {
 	root := t.TempDir()
 	for i := range 30 {
-		if err := os.WriteFile(filepath.Join(root, fmt.Sprint(i)), []byte(fmt.Sprint("{\"n\":", i, "}\n", many(500, `{"n":%d,"pad":"%s"}`, "\n"))), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(filepath.Join(root, fmt.Sprint(i)), []byte(fmt.Sprint("{\"n\":", i, "}\n", many(500, `{"n":%d,"pad":"%s"}`, "\n"))), 0o600))
 	}
 	all := &files.Source{Paths: []string{root}, Progress: io.Discard}
-	if err := all.Run(t.Context(), sinktest.New()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, all.Run(t.Context(), sinktest.New()))
 	if got := files.Progress(all); got != "100% of the files is read" {
 		t.Error(got)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
 )
 
@@ -159,9 +160,7 @@ func TestKafkaSpeaksTLSAndSASL(t *testing.T) {
 	roots := x509.NewCertPool()
 	roots.AddCert(web.Certificate())
 	secret, err := scram.Mechanism(scram.SHA512, "scrammer", "secret")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for name, mechanism := range map[string]sasl.Mechanism{
 		"plain": plain.Mechanism{Username: "plainer", Password: "secret"}, "scram": secret,
 	} {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/kafka"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
 )
 
@@ -65,9 +66,7 @@ func manual(t *testing.T, c *kfake.Cluster) *kgo.Client {
 func put(t *testing.T, p *kgo.Client, partition int32, value int) {
 	t.Helper()
 	record := &kgo.Record{Value: fmt.Append(nil, value), Partition: partition}
-	if err := p.ProduceSync(soon(t), record).FirstErr(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, p.ProduceSync(soon(t), record).FirstErr())
 }
 
 // TestQuietPartitionsShareAFetch: partitions at the ends of their logs are fetched
@@ -335,9 +334,7 @@ func TestASharedResponseIsReadByPartition(t *testing.T) {
 			}
 			return
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for i, part := range all {
 			if want := fmt.Sprint(part.Topic, part.Partition); string(records[i]) != want {
 				t.Fatalf("part %d has %q, want %q", i, records[i], want)

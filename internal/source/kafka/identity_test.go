@@ -10,18 +10,15 @@ import (
 	"github.com/twmb/franz-go/pkg/kversion"
 
 	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
 )
 
 // remake deletes the topic and creates it again.
 func remake(t *testing.T, c *kfake.Cluster, partitions int32) {
 	t.Helper()
-	if err := c.DeleteTopic(topic); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.CreateTopic(topic, partitions, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.DeleteTopic(topic))
+	must.Succeed(t, c.CreateTopic(topic, partitions, nil))
 }
 
 // TestATopicMadeAnewIsReadFromItsStart: the new topic is smaller or larger than the read

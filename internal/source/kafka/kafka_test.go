@@ -19,6 +19,7 @@ import (
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/internal/source/kafka"
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/port"
 	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
 )
@@ -36,9 +37,7 @@ func cluster(t *testing.T, partitions int32, opts ...kfake.Opt) *kfake.Cluster {
 		kfake.NumBrokers(1), kfake.GroupMinSessionTimeout(100 * time.Millisecond),
 		kfake.SeedTopics(partitions, topic),
 	}, opts...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -89,9 +88,7 @@ func producer(t *testing.T, brokers []string, opts ...kgo.Opt) *kgo.Client {
 		kgo.SeedBrokers(brokers...), kgo.DefaultProduceTopic(topic),
 		kgo.RecordPartitioner(kgo.RoundRobinPartitioner()),
 	}, opts...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(p.Close)
 	return p
 }
@@ -111,9 +108,7 @@ func produce(t *testing.T, p *kgo.Client, from, to int) {
 	for i := from; i < to; i++ {
 		records = append(records, &kgo.Record{Value: fmt.Append(nil, i)})
 	}
-	if err := p.ProduceSync(soon(t), records...).FirstErr(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, p.ProduceSync(soon(t), records...).FirstErr())
 }
 
 func TestKafkaReadsAllAndResumesAtTheStoredPosition(t *testing.T) {
@@ -246,9 +241,7 @@ func TestKafkaRecordsWhatRetentionTook(t *testing.T) {
 	for i := 10; i < 30; i++ {
 		produce(t, p, i, i+1) // a batch each
 	}
-	if err := c.DeleteRecords(topic, 0, 25); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.DeleteRecords(topic, 0, 25))
 	run(t, config(c.ListenAddrs()), l)
 	l.Expect(t, 15)
 	gap := l.OnlyGap(t)
@@ -260,15 +253,11 @@ func TestKafkaRecordsWhatRetentionTook(t *testing.T) {
 func TestKafkaPassesCompactedHolesWithoutAGap(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, 1)
-	if err := c.CreateTopic("compacted", 1, map[string]string{"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.CreateTopic("compacted", 1, map[string]string{"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0"}))
 	p := producer(t, c.ListenAddrs(), kgo.DefaultProduceTopic("compacted"))
 	for i := range 60 {
 		r := &kgo.Record{Key: fmt.Append(nil, i%3), Value: fmt.Append(nil, i)}
-		if err := p.ProduceSync(soon(t), r).FirstErr(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, p.ProduceSync(soon(t), r).FirstErr())
 	}
 	c.Compact()
 	l := sinktest.New()
@@ -354,9 +343,7 @@ func TestKafkaWaitsForATopicThatIsMissing(t *testing.T) {
 		reasons := k.Ready()
 		return len(reasons) == 1 && strings.Contains(reasons[0], "topic later: it does not exist")
 	})
-	if err := c.CreateTopic("later", 2, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.CreateTopic("later", 2, nil))
 	produce(t, producer(t, c.ListenAddrs(), kgo.DefaultProduceTopic("later")), 0, 20)
 	l.Expect(t, 20)
 }
@@ -378,9 +365,7 @@ func TestAMissingTopicSilencesNoOther(t *testing.T) {
 	if got := gauge(t, k, "keyheat_source_missing_topics"); got != 1 {
 		t.Errorf("%g topics are missing, want 1", got)
 	}
-	if err := c.CreateTopic("later", 2, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.CreateTopic("later", 2, nil))
 	produce(t, producer(t, c.ListenAddrs(), kgo.DefaultProduceTopic("later")), 20, 40)
 	l.Expect(t, 40)
 	sinktest.Eventually(t, "nothing is missing", func() bool { return len(k.Ready()) == 0 })
@@ -407,13 +392,9 @@ func TestKafkaCountsCommittedTransactionsOnly(t *testing.T) {
 	run(t, config(c.ListenAddrs()), l)
 	p := producer(t, c.ListenAddrs(), kgo.TransactionalID("writer"))
 	for i := range 6 {
-		if err := p.BeginTransaction(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, p.BeginTransaction())
 		produce(t, p, 10*i, 10*i+10)
-		if err := p.EndTransaction(soon(t), kgo.TransactionEndTry(i%2 == 0)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, p.EndTransaction(soon(t), kgo.TransactionEndTry(i%2 == 0)))
 	}
 	l.Expect(t, 30)
 	l.With(func() {
@@ -446,9 +427,7 @@ func TestKafkaReadsABatchLargerThanAFetch(t *testing.T) {
 	c := cluster(t, 1)
 	p := producer(t, c.ListenAddrs())
 	large := &kgo.Record{Value: []byte(strings.Repeat("x", 600<<10))}
-	if err := p.ProduceSync(soon(t), large, &kgo.Record{Value: []byte("small")}).FirstErr(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, p.ProduceSync(soon(t), large, &kgo.Record{Value: []byte("small")}).FirstErr())
 	cfg := config(c.ListenAddrs())
 	cfg.FetchBytes = 16 << 10
 	l := sinktest.New()
@@ -511,9 +490,7 @@ func TestKafkaCountsWhatItReads(t *testing.T) {
 	// The source counts a batch after the sink has taken it.
 	sinktest.Eventually(t, "7 messages of 1 byte in the metrics", func() bool {
 		families, err := reg.Gather()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		got := make(map[string]float64)
 		for _, f := range families {
 			for _, m := range f.Metric {
@@ -530,9 +507,7 @@ func gauge(t *testing.T, k *kafka.Source, name string) float64 {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(k)
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, f := range families {
 		if f.GetName() == name {
 			return f.GetMetric()[0].GetGauge().GetValue()

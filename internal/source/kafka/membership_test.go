@@ -19,6 +19,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/keyheat/keyheat/internal/source/kafka"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
 )
 
@@ -165,9 +166,7 @@ func TestTheGroupIsSharedWithOlderMembers(t *testing.T) {
 					ID: "collectors", Brokers: c.ListenAddrs(), Topics: []string{topic},
 					HeartbeatInterval: 50 * time.Millisecond, SessionTimeout: 20 * time.Second, RebalanceTimeout: 5 * time.Second,
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 				t.Cleanup(func() { _ = older.Close() })
 				go func() {
 					for {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
 )
 
@@ -27,9 +28,7 @@ func TestKafkaReadsInLittleMemory(t *testing.T) {
 				client, size = zstd, 5<<20
 			}
 			value := fmt.Sprintf("%d %d %s", partition, i, strings.Repeat(" ", size))
-			if err := client.ProduceSync(soon(t), &kgo.Record{Partition: partition, Value: []byte(value)}).FirstErr(); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, client.ProduceSync(soon(t), &kgo.Record{Partition: partition, Value: []byte(value)}).FirstErr())
 		}
 	}
 	cfg := config(c.ListenAddrs())

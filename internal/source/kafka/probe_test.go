@@ -9,6 +9,7 @@ import (
 	"github.com/keyheat/keyheat/internal/source/kafka"
 	"github.com/keyheat/keyheat/internal/source/kafka/wire"
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 func TestProbeSaysWhatIsWrong(t *testing.T) {
@@ -16,9 +17,7 @@ func TestProbeSaysWhatIsWrong(t *testing.T) {
 	c := cluster(t, 1, kfake.EnableSASL(), kfake.Superuser(wire.ScramSHA256, "keyheat", "right"))
 	config := func(password string, topics ...string) kafka.Config {
 		mechanism, err := wire.Mechanism(wire.ScramSHA256, "keyheat", password)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return kafka.Config{
 			Brokers: c.ListenAddrs(), Topics: topics, Group: "g", SASL: mechanism, RequestTimeout: await.Limit,
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
 )
 
@@ -22,14 +23,10 @@ func TestRealKafkaTransactionsAndHardStops(t *testing.T) {
 	p := producer(t, addrs, kgo.TransactionalID("writer"))
 	committed := 0
 	for i := range 12 {
-		if err := p.BeginTransaction(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, p.BeginTransaction())
 		produce(t, p, 1000+50*i, 1050+50*i)
 		commit := i%3 != 0
-		if err := p.EndTransaction(t.Context(), kgo.TransactionEndTry(commit)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, p.EndTransaction(t.Context(), kgo.TransactionEndTry(commit)))
 		if commit {
 			committed += 50
 		}
@@ -104,9 +101,7 @@ func TestRealKafkaRetentionAheadIsAGap(t *testing.T) {
 		Topic: topic, Partitions: []kmsg.DeleteRecordsRequestTopicPartition{{Partition: 0, Offset: 150}},
 	}}
 	response, err := cut.RequestWith(soon(t), p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if code := response.Topics[0].Partitions[0].ErrorCode; code != 0 {
 		t.Fatalf("the broker cut nothing: error %d", code)
 	}

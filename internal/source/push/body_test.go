@@ -13,6 +13,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/source/push"
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 )
 
@@ -21,9 +22,7 @@ func begin(t *testing.T, d *door, header, body string) *net.TCPConn {
 	t.Helper()
 	address, _, _ := strings.Cut(strings.TrimPrefix(d.url, "http://"), "/")
 	c, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	_, _ = fmt.Fprintf(c, "POST /v1/samples HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n%s\r\n\r\n%s", header, body)
 	return c.(*net.TCPConn)
@@ -34,9 +33,7 @@ func end(t *testing.T, c net.Conn) (status int, closed bool) {
 	t.Helper()
 	_ = c.SetReadDeadline(time.Now().Add(await.Limit))
 	response, err := http.ReadResponse(bufio.NewReader(c), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	_ = response.Body.Close()
 	return response.StatusCode, response.Close
 }
@@ -61,9 +58,7 @@ func TestBrokenBodies(t *testing.T) {
 		{"no last chunk", chunked, "2\r\n{}\r\n", http.StatusServiceUnavailable},
 	} {
 		c := begin(t, d, s.header, s.body)
-		if err := c.CloseWrite(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, c.CloseWrite())
 		if status, _ := end(t, c); status != s.status {
 			t.Errorf("%s: %d, want %d", s.name, status, s.status)
 		}
@@ -112,14 +107,10 @@ func TestSlowSpansAreSentAgain(t *testing.T) {
 	slow, stopped := io.Pipe()
 	defer stopped.Close()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.traces, slow)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	r.Header.Set("Content-Type", inProtobuf)
 	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" {
 		t.Errorf("slow spans are answered with %s", response.Status)

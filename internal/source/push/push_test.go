@@ -25,6 +25,7 @@ import (
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/source/push"
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/format"
@@ -45,9 +46,7 @@ func openStore(t *testing.T, url string) *store.Store {
 		t.Fatal(err)
 	}
 	s, err := store.Open(t.Context(), url, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -207,9 +206,7 @@ func numbered(producer string, sequence int) []string {
 func mustSend(t *testing.T, url, body string, headers ...string) reply {
 	t.Helper()
 	r, err := send(t.Context(), url, body, headers...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return r
 }
 
@@ -217,14 +214,10 @@ func mustSend(t *testing.T, url, body string, headers ...string) reply {
 func countedIn(t *testing.T, st *store.Store) (n int64) {
 	t.Helper()
 	snap, err := st.Read(t.Context(), nil, store.ReadLimit{Deltas: 1 << 30, Bytes: 1 << 30})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, row := range snap.Deltas {
 		var d sketch.Delta
-		if err := d.UnmarshalBinary(row.Body); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, d.UnmarshalBinary(row.Body))
 		for _, w := range d.Windows {
 			n += w.Total.Requests
 		}
@@ -239,18 +232,14 @@ func zipped(t *testing.T, text string) string {
 	if _, err := io.WriteString(w, text); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.Close())
 	return b.String()
 }
 
 func zstandard(t *testing.T, text string) string {
 	t.Helper()
 	w, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return string(w.EncodeAll([]byte(text), nil))
 }
 
@@ -454,9 +443,7 @@ func TestAnIdleDoorMovesTheWatermark(t *testing.T) {
 	openDoor(t, st, "one", push.Config{Late: time.Second})
 	await.Until(t, "the watermarks are a few seconds behind", func() bool {
 		snap, err := st.Read(t.Context(), nil, store.ReadLimit{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		lag := time.Duration(0)
 		for _, w := range snap.Watermarks {
 			lag = max(lag, snap.Now.Sub(w.Time))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/source/push"
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/store"
 )
@@ -84,9 +85,7 @@ func TestOneUsersTablesDrownNobodyElses(t *testing.T) {
 func badIn(t *testing.T, st *store.Store) (n int64) {
 	t.Helper()
 	all, err := st.BadSamples(t.Context(), store.BadQuery{Limit: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, b := range all {
 		n += b.Count
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/source/push"
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
@@ -53,9 +54,7 @@ func spans(service, id string, keys ...string) *tracepb.TracesData {
 func protobuf(t *testing.T, data *tracepb.TracesData) string {
 	t.Helper()
 	message, err := proto.Marshal(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return string(message)
 }
 
@@ -98,15 +97,11 @@ func pair(message []byte) (number uint64, text string) {
 func callersIn(t *testing.T, st *store.Store) map[string]uint64 {
 	t.Helper()
 	snap, err := st.Read(t.Context(), nil, store.ReadLimit{Deltas: 1 << 30, Bytes: 1 << 30})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	callers := map[string]uint64{}
 	for _, row := range snap.Deltas {
 		var d sketch.Delta
-		if err := d.UnmarshalBinary(row.Body); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, d.UnmarshalBinary(row.Body))
 		for _, c := range d.Callers {
 			for _, e := range c.Writers.Entries {
 				callers[c.Table+" "+e.Text] += e.Weight
@@ -129,9 +124,7 @@ func TestSpansBecomeCounts(t *testing.T) {
 	d := openDoor(t, st, "one", push.Config{MaxBatch: 1 << 20})
 	asJSON := func(data *tracepb.TracesData) string {
 		message, err := protojson.Marshal(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return "\n " + string(message)
 	}
 	first := protobuf(t, spans("web", "first", "a", "a", "", ""))

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
@@ -215,9 +216,7 @@ func TestTableThatVanishes(t *testing.T) {
 		defer c.stop()
 		w.notReady(c, "users: it has no enabled stream: enable one with NEW_AND_OLD_IMAGES", time.Minute)
 		users.EnableStream(streamstest.NewAndOldImages)
-		if err := users.Put(model.Item{"pk": model.S("ann")}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, users.Put(model.Item{"pk": model.S("ann")}))
 		w.await("the new stream is read", 2*time.Minute, func() bool { return w.count() == 1 })
 		w.ready(c, time.Minute)
 		w.fake.DropTable("users")

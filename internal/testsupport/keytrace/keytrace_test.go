@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/keyheat/keyheat/internal/testsupport/keytrace"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 )
 
@@ -23,9 +24,7 @@ var traceStart = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 func packed(t *testing.T) []byte {
 	t.Helper()
 	b, err := os.ReadFile("testdata/orm-busy.trace.zst")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return b
 }
 
@@ -33,9 +32,7 @@ func packed(t *testing.T) []byte {
 func read(t *testing.T, src []byte, c keytrace.Config) ([]sample.Record, error) {
 	t.Helper()
 	records, err := keytrace.Read(bytes.NewReader(src), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var all []sample.Record
 	for r, err := range records {
 		if err != nil {
@@ -53,17 +50,13 @@ func TestTraceIsTheRealOne(t *testing.T) {
 		t.Skip("make test-full reads all five million accesses")
 	}
 	records, err := keytrace.Read(bytes.NewReader(packed(t)), keytrace.Config{Start: traceStart, PerSecond: 200_000, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	raw := sha256.New()
 	keys := map[string]bool{}
 	costs := map[sample.Milli]int{}
 	count, last := 0, int64(0)
 	for r, err := range records {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if reason := r.Check(); reason != "" || r.Time < last || r.Op != sample.UpdateItem || r.Table != "orm" {
 			t.Fatalf("access %d, %s: %+v", count, reason, r)
 		}
@@ -147,9 +140,7 @@ func TestTraceIsRepeatable(t *testing.T) {
 func TestTraceSpacesAccessesEvenly(t *testing.T) {
 	t.Parallel()
 	records, err := read(t, packed(t), keytrace.Config{Start: traceStart, PerSecond: 3, Limit: 7})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var offsets []int64
 	for _, r := range records {
 		offsets = append(offsets, r.Time-traceStart.UnixMilli())
@@ -162,14 +153,10 @@ func TestTraceSpacesAccessesEvenly(t *testing.T) {
 func TestTraceStopsWhenAsked(t *testing.T) {
 	t.Parallel()
 	records, err := keytrace.Read(bytes.NewReader(packed(t)), keytrace.Config{Start: traceStart, PerSecond: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	n := 0
 	for _, err := range records {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if n++; n == 10 {
 			break
 		}
@@ -191,9 +178,7 @@ func TestTraceRefuses(t *testing.T) {
 		}
 	}
 	enc, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for story, src := range map[string][]byte{
 		"not zstd":          []byte("certainly no zstd"),
 		"cut off":           packed(t)[:1000],

@@ -9,6 +9,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/link"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 // serve starts a server that answers each line with its own name and the line, and returns
@@ -16,9 +17,7 @@ import (
 func serve(t *testing.T, name string) (address string) {
 	t.Helper()
 	server, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = server.Close() })
 	go func() {
 		for {
@@ -46,9 +45,7 @@ type client struct {
 func dial(t *testing.T, l *link.Link) client {
 	t.Helper()
 	c, err := net.Dial("tcp", l.Addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return client{c, bufio.NewReader(c)}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 )
 
@@ -38,9 +39,7 @@ func child() {
 func connect(t *testing.T, url string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { conn.Close(context.Background()) })
 	return conn
 }
@@ -66,15 +65,11 @@ func TestKilledServerKeepsWhatWasCommitted(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), `CREATE TABLE kept AS SELECT 7 AS seven`); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Kill())
 	if _, err := conn.Exec(t.Context(), `SELECT 1`); err == nil {
 		t.Error("the server still answers after Kill")
 	}
-	if err := s.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Start(t.Context()))
 	var seven int
 	err := connect(t, s.URL("postgres")).QueryRow(t.Context(), `SELECT seven FROM kept`).Scan(&seven)
 	if err != nil || seven != 7 {
@@ -107,12 +102,8 @@ func TestPromotedStandbyHasWhatItReceived(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), `INSERT INTO numbers VALUES (2)`); err != nil {
 		t.Fatal(err)
 	}
-	if err := primary.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	if err := standby.Promote(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, primary.Kill())
+	must.Succeed(t, standby.Promote(t.Context()))
 	promoted := connect(t, standby.URL("postgres"))
 	if n := count(promoted); n != 1 {
 		t.Errorf("the promoted standby has %d rows, want the one that it received", n)
@@ -127,24 +118,16 @@ func TestServerEndsWithItsProcess(t *testing.T) {
 	command := exec.Command(os.Args[0])
 	command.Env = append(os.Environ(), "PGTEST_CHILD=1")
 	out, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	command.Stderr = os.Stderr
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, command.Start())
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if errors.Is(err, io.EOF) && os.Getenv("CI") != "true" {
 		t.Skip("no server could be started, see above")
 	}
 	address, err := url.Parse(line[:max(0, len(line)-1)])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
+	must.Succeed(t, command.Process.Kill())
 	_ = command.Wait()
 	await.Until(t, "the server ends, as the process that started it", func() bool {
 		conn, err := net.Dial("tcp", address.Host)

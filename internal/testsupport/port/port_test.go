@@ -4,6 +4,7 @@ import (
 	"net"
 	"testing"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/port"
 )
 
@@ -20,9 +21,7 @@ func TestHeld(t *testing.T) {
 	}
 	for range 500 {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		defer l.Close()
 		if held[l.Addr().String()] {
 			t.Fatalf("%s is held, and was given away", l.Addr())
@@ -35,17 +34,11 @@ func TestHeld(t *testing.T) {
 		}
 		for range 2 {
 			l, err := net.Listen("tcp", address)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			c, err := net.Dial("tcp", address)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			server, err := l.Accept()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			// The server ends first, so that the port is still in use by a connection that is over.
 			server.Close()
 			c.Close()

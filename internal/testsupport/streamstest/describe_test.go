@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 )
 
@@ -93,9 +94,7 @@ func TestDescribeStreamLags(t *testing.T) {
 	it := w.mustIterator(root, horizon, "")
 	for it != "" {
 		_, next, err := w.page(it)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		it = next
 	}
 	if kids, _ := w.describe(childrenOf(root), 0); len(kids) != 0 {
@@ -134,9 +133,7 @@ func TestDisabledAndEnabledAgain(t *testing.T) {
 		in := &dynamodbstreams.ListStreamsInput{TableName: aws.String("orders"), Limit: &limit}
 		for {
 			out, err := w.client.ListStreams(t.Context(), in)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			for _, s := range out.Streams {
 				arns = append(arns, *s.StreamArn)
 			}
@@ -156,9 +153,7 @@ func TestDisabledAndEnabledAgain(t *testing.T) {
 	}
 	w.arn = old
 	out, err := w.client.DescribeStream(t.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: &old})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	d := out.StreamDescription
 	if d.StreamStatus != types.StreamStatusDisabled || len(d.Shards) != 1 || d.Shards[0].SequenceNumberRange.EndingSequenceNumber == nil {
 		t.Errorf("%+v", d)

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"go.uber.org/goleak"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 )
 
@@ -82,9 +83,7 @@ func TestCallsTellReadersApart(t *testing.T) {
 		for range 3 {
 			for _, it := range []*string{&a, &b} {
 				_, next, err := w.page(*it)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 				*it = next
 				time.Sleep(time.Second)
 			}

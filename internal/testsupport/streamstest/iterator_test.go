@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 )
 
@@ -85,9 +86,7 @@ func TestIteratorsExpire(t *testing.T) {
 	first := w.mustIterator(shard, horizon, "")
 	w.fake.Advance(14 * time.Minute)
 	_, second, err := w.page(first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	w.fake.Advance(time.Minute)
 	_, _, err = w.page(first)
 	w.is(err, "ExpiredIteratorException")

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
@@ -174,9 +175,7 @@ func TestPagesHaveABound(t *testing.T) {
 	it := w.mustIterator(w.table.OpenShards()[0], horizon, "")
 	for range 6 {
 		records, next, err := w.page(it)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		pages, it = append(pages, len(records)), next
 	}
 	if want := []int{1000, 1000, 103, 2, 0, 0}; !slices.Equal(pages, want) {
@@ -200,9 +199,7 @@ func TestTheEndIsOnlyANullIterator(t *testing.T) {
 		w.table.Roll(shard)
 		for it := w.mustIterator(shard, horizon, ""); it != ""; {
 			records, next, err := w.page(it)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if next == "" {
 				ends[len(records) > 0]++
 			} else if len(records) == 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"pgregory.net/rapid"
 
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest"
 	"github.com/keyheat/keyheat/internal/testsupport/streamstest/model"
 )
@@ -146,9 +147,7 @@ func TestNumbersHaveOneSpelling(t *testing.T) {
 	for spelling, want := range map[string]string{
 		"1": "1", "01.00": "1", "+1e0": "1", "-0": "0", "0.00420e5": "420", "1.5e20": "150000000000000000000", "-12.50": "-12.5", "5e-3": "0.005",
 	} {
-		if err := w.table.Put(model.Item{"pk": model.S("a"), "sk": model.N("0"), "n": model.N(spelling), "of": model.S(spelling)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, w.table.Put(model.Item{"pk": model.S("a"), "sk": model.N("0"), "n": model.N(spelling), "of": model.S(spelling)}))
 		all := w.table.Written()
 		if got := *all[len(all)-1].New["n"].N; got != want {
 			t.Errorf("%s is kept as %s, want %s", spelling, got, want)

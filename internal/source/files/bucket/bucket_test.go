@@ -23,6 +23,7 @@ import (
 	"github.com/keyheat/keyheat/internal/testsupport/buckettest"
 	"github.com/keyheat/keyheat/internal/testsupport/hostile"
 	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/sinktest"
 )
 
@@ -161,9 +162,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		slow.look = func(read int) {
 			fetched = max(fetched, len(s.Requests())-read)
 		}
-		if err := (&files.Source{Paths: []string{"s3://logs"}, Remote: r}).Run(t.Context(), slow); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, (&files.Source{Paths: []string{"s3://logs"}, Remote: r}).Run(t.Context(), slow))
 		if fetched < 5 || fetched > 14 { // 48 MB
 			t.Errorf("up to %d objects were fetched ahead", fetched)
 		}

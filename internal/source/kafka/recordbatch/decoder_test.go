@@ -14,6 +14,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/source/kafka/recordbatch"
 	"github.com/keyheat/keyheat/internal/testsupport/kafkatest"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 // limits are lower than a real reader's.
@@ -208,9 +209,7 @@ func TestDecoderHandsOutLargeBatchesInChunks(t *testing.T) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if len(c.Records) > recordbatch.MaxChunk {
 			t.Fatalf("a chunk of %d records", len(c.Records))
 		}
@@ -335,9 +334,7 @@ func drain(t testing.TB, d *recordbatch.Decoder, data []byte) (n int) {
 		if errors.Is(err, io.EOF) {
 			return n
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		n += len(c.Records)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/keyheat/keyheat/internal/source/kafka/wire"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 // maxResponse is the limit of a group's responses, wire.MaxGroup.
@@ -52,9 +53,7 @@ func TestSubscriptionsOfAllVersions(t *testing.T) {
 		binary.BigEndian.PutUint16(short, uint16(m.Version))
 		for _, raw := range [][]byte{m.AppendTo(nil), short} {
 			assigned, err := share(join(raw), counts)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			got := make(map[string][]int)
 			for _, a := range assigned {
 				all, shared, err := wire.ParseAssignment(a.MemberAssignment)

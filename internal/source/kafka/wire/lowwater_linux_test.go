@@ -12,30 +12,23 @@ import (
 
 	"github.com/keyheat/keyheat/internal/source/kafka/wire"
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
 // pair returns the two ends of a connection, and how many bytes wake who reads the first.
 func pair(t *testing.T) (reader, writer *net.TCPConn, mark func() int) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer l.Close()
 	dialed, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	accepted, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { dialed.Close(); accepted.Close() })
 	reader, writer = dialed.(*net.TCPConn), accepted.(*net.TCPConn)
 	raw, err := reader.SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return reader, writer, func() (n int) {
 		err := raw.Control(func(fd uintptr) {
 			n, _ = syscall.GetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVLOWAT)
@@ -54,9 +47,7 @@ func TestALargeReadWaitsForAll(t *testing.T) {
 	raw, writer, mark := pair(t)
 	reader := wire.WakeOnce(raw)
 	deadline := time.Now().Add(await.Limit)
-	if err := reader.SetDeadline(deadline); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, reader.SetDeadline(deadline))
 	for _, size := range []int{10, 300 << 10, 1, 5 << 20, 64 << 10, 7} {
 		message := bytes.Repeat([]byte{byte(size), 'x', byte(size >> 10)}, size/3+1)[:size]
 		got, read := make([]byte, size), make(chan error, 1)
@@ -84,15 +75,11 @@ func TestALargeReadEndsWithTheConnection(t *testing.T) {
 	t.Parallel()
 	raw, writer, _ := pair(t)
 	reader := wire.WakeOnce(raw)
-	if err := reader.SetDeadline(time.Now().Add(await.Limit)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, reader.SetDeadline(time.Now().Add(await.Limit)))
 	if _, err := writer.Write(make([]byte, 100)); err != nil {
 		t.Fatal(err)
 	}
-	if err := writer.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, writer.Close())
 	if n, err := io.ReadFull(reader, make([]byte, 1<<20)); n != 100 || !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("read %d bytes, %v", n, err)
 	}
