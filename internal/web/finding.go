@@ -10,7 +10,6 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/casebook"
 	"github.com/keyheat/keyheat/detect/recipe"
-	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/chart"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
@@ -27,7 +26,7 @@ type findingPage struct {
 	Chart *chart.Seconds
 	// WhatIf is nil where no seconds are stored, or the finding is not of a key. Asked
 	// reports that the address has a question.
-	WhatIf  *heatmap.WhatIf
+	WhatIf  *whatIf
 	Asked   bool
 	History []store.Transition
 	// Others are the other findings of the incident, and More how many are not listed.
@@ -54,7 +53,7 @@ type step struct {
 func newSteps(f *detect.Finding) []step {
 	steps, shown := casebook.Steps(f), new(detect.After)
 	all := make([]step, len(steps))
-	now := chart.NewBar("Now", ofLimit(*f)+" of the limit", heatmap.ShareOfLimit(f))
+	now := chart.NewBar("Now", ofLimit(*f)+" of the limit", shareOfLimit(f))
 	code := codeOf(f)
 	for i := range steps {
 		s := step{Step: steps[i], Takes: say.Takes(&steps[i])}
@@ -120,30 +119,13 @@ func (s *Site) showLoad(ctx context.Context, values url.Values, page *findingPag
 		return err
 	}
 	answer, err := s.ask(ctx, values, f)
-	if errors.Is(err, heatmap.ErrNoSeconds) {
+	if errors.Is(err, errNoSeconds) {
 		return nil
 	}
 	if err == nil {
-		page.WhatIf = heatmap.ShowWhatIf(answer, f)
+		page.WhatIf = newWhatIf(answer, f)
 	}
 	return err
-}
-
-func (s *Site) ask(ctx context.Context, values url.Values, f *detect.Finding) (*whatif.Answer, error) {
-	q, err := heatmap.ParseQuestion(values, f)
-	if err != nil {
-		return nil, badRequest{Err: err}
-	}
-	return heatmap.AskWhatIf(ctx, s.store, f, q, s.options.Policy(f.Target))
-}
-
-func (s *Site) apiWhatIf(ctx context.Context, r *http.Request) (any, error) {
-	f, err := s.loadFinding(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	answer, err := s.ask(ctx, r.URL.Query(), &f)
-	return map[string]any{"what_if": answer}, err
 }
 
 const maxOthers = 100

@@ -5,11 +5,9 @@ import (
 	"context"
 	"fmt"
 	"html/template"
-	"maps"
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,12 +49,7 @@ func (s *Site) frame(ctx context.Context, asked url.Values, title, page string) 
 func (f frame) AddTime(link string) string { return heatmap.CarryTime(link, f.asked) }
 
 // TimeParameters returns the parameters of the chosen time, which a form keeps.
-func (f frame) TimeParameters() (all []parameter) {
-	for _, name := range slices.Sorted(maps.Keys(f.asked)) {
-		all = append(all, parameter{name, f.asked.Get(name)})
-	}
-	return all
-}
+func (f frame) TimeParameters() []heatmap.Parameter { return heatmap.Parameters(f.asked) }
 
 // chooseTime adds the control of a time. of are the other parameters of the address.
 func (f *frame) chooseTime(path string, of url.Values, r heatmap.Range, byDefault string) {
@@ -97,11 +90,11 @@ type overviewPage struct {
 	Active silenceIDs
 	// Open counts the incidents that were open in the chosen time; empty without one.
 	Open   string
-	States []choice
+	States []heatmap.Choice
 	// Narrowed are the filters that no field of the form shows, and Kept the parameters
 	// that the form keeps.
-	Narrowed   []choice
-	Kept       []parameter
+	Narrowed   []heatmap.Choice
+	Kept       []heatmap.Parameter
 	Orders     []order
 	Severities []string
 }
@@ -145,19 +138,23 @@ func (p *overviewPage) addChoices(q overview.Query) {
 	for _, n := range p.P.Counts {
 		all += n
 	}
-	p.States = []choice{{"All " + wording.Count(int64(all)), q.Link("state", ""), q.State == ""}}
+	choose := func(word, link string, chosen bool) heatmap.Choice {
+		return heatmap.Choice{Word: word, Link: link, Chosen: chosen}
+	}
+	p.States = []heatmap.Choice{choose("All "+wording.Count(int64(all)), q.Link("state", ""), q.State == "")}
 	for _, state := range []detect.State{detect.Firing, detect.Pending, detect.Resolved} {
 		word := stateWords[state] + " " + wording.Count(int64(p.P.Counts[state]))
-		p.States = append(p.States, choice{word, q.Link("state", string(state)), q.State == string(state)})
+		p.States = append(p.States, choose(word, q.Link("state", string(state)), q.State == string(state)))
 	}
 	p.Kept = p.TimeParameters()
-	if q.State != "" {
-		p.Kept = append(p.Kept, parameter{"state", q.State})
-	}
-	for _, f := range []parameter{{"account", q.Account}, {"region", q.Region}, {"table", q.Table}} {
-		if f.Value != "" {
-			p.Kept = append(p.Kept, f)
-			p.Narrowed = append(p.Narrowed, choice{Word: f.Name + " " + keytext(f.Value), Link: q.Link(f.Name, "")})
+	for _, name := range []string{"state", "account", "region", "table"} {
+		value := q.Value(name)
+		if value == "" {
+			continue
+		}
+		p.Kept = append(p.Kept, heatmap.Parameter{Name: name, Value: value})
+		if name != "state" {
+			p.Narrowed = append(p.Narrowed, choose(name+" "+keytext(value), q.Link(name, ""), false))
 		}
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/keyheat/keyheat/internal/incident/silence"
 	"github.com/keyheat/keyheat/internal/partitions"
 	"github.com/keyheat/keyheat/internal/web/cursor"
-	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/manual"
 	"github.com/keyheat/keyheat/internal/web/overview"
 	"github.com/keyheat/keyheat/store"
@@ -85,7 +84,7 @@ func answerTo(err error) (code int, message string) {
 		return http.StatusNotFound, "this version of Keyheat has no such document"
 	case errors.Is(err, errNoJSON):
 		return http.StatusUnsupportedMediaType, "send JSON, with Content-Type: application/json"
-	case errors.As(err, &absent), errors.Is(err, partitions.ErrNoMap), errors.Is(err, heatmap.ErrNoSeconds):
+	case errors.As(err, &absent), errors.Is(err, partitions.ErrNoMap), errors.Is(err, errNoSeconds):
 		return http.StatusNotFound, err.Error()
 	case errors.Is(err, store.ErrTooManySilences):
 		return http.StatusConflict, store.ErrTooManySilences.Error()
@@ -97,13 +96,6 @@ func answerTo(err error) (code int, message string) {
 	return http.StatusInternalServerError, "internal error: see the reporter's log"
 }
 
-type parameter struct{ Name, Value string }
-
 type order struct{ Value, Word string }
 
 var orders = []order{{overview.Worst, "worst first"}, {overview.Newest, "newest first"}, {overview.Table, "table"}, {overview.Key, "key"}}
-
-type choice struct {
-	Word, Link string
-	Chosen     bool
-}

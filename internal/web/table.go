@@ -185,8 +185,6 @@ type heatFigure struct {
 	Picture *chart.Picture
 	// Unseen reports that none of the map's seconds was counted.
 	Unseen bool
-	// Words is where the words of the cells are.
-	Words string
 }
 
 // drawHeat returns the picture of a map on a page, whose time control has the range of the
@@ -196,16 +194,13 @@ func drawHeat(f *frame, page string, asked url.Values, q heatmap.Query, m *chart
 	f.chooseTime(page, q.Values(of), q.Range, "Newest")
 	f.Time.From, f.Time.To, f.Live = m.From, m.To, !q.Chosen || q.Live
 	return heatFigure{
-		M: m, Picture: m.Picture(), Unseen: slices.Max(m.Seen) == 0,
-		Links: heatmap.NewLinks(page, of, asked, q, m.What), Words: heatmap.WordsLink(of, q, m),
+		M: m, Picture: m.Picture(), Unseen: slices.Max(m.Seen) == 0, Links: heatmap.NewLinks(page, of, asked, q, m),
 	}
 }
 
 type heatPage struct {
 	frame
 	heatFigure
-	// Rest is the load in units of everything without a row; nil if unknown.
-	Rest *float64
 }
 
 func (s *Site) heatPage(ctx context.Context, r *http.Request) (any, error) {
@@ -214,7 +209,7 @@ func (s *Site) heatPage(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := &heatPage{Rest: m.SumRest()}
+	page := &heatPage{}
 	if page.frame, err = s.frame(ctx, asked, "Heat of "+keytext(m.Table), "tables"); err != nil {
 		return nil, err
 	}
@@ -250,7 +245,7 @@ func (s *Site) partitionsPage(ctx context.Context, r *http.Request) (any, error)
 	var busiest func(sample.Target) (time.Time, error)
 	if shown.Chosen {
 		busiest = func(of sample.Target) (time.Time, error) {
-			return heatmap.FindBusiestMinute(ctx, s.store, of, shown, now)
+			return heatmap.FindBusiestMinute(ctx, s.store, of, shown)
 		}
 	}
 	t, err := partitions.Load(ctx, s.store, askedTarget(asked), now, busiest)

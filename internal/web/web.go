@@ -129,7 +129,7 @@ var functions = template.FuncMap{
 
 	"tablelink": tableLink, "findingslink": findingsLink, "place": wording.Owner,
 	"distinct": say.DistinctKeys, "period": period, "summarise": summarise,
-	"heatlink": heatLink, "findingheat": findingHeatLink, "step": func(seconds int64) string { return rollup.Level(seconds).String() }, "legend": chart.Legend,
+	"heatlink": heatLink, "findingheat": findingHeatLink, "step": func(seconds int64) string { return rollup.Level(seconds).String() },
 	"clip":           func(text string) string { return wording.Shorten(text, shownKey) },
 	"state":          func(s detect.State) string { return stateWords[s] },
 	"imperative":     func(f detect.Finding, s detect.Step) string { return say.Imperative(&f, &s) },

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
@@ -63,12 +62,12 @@ func loadOpen(ctx context.Context, st *store.Store, r heatmap.Range) (rows []Row
 }
 
 // addPast adds the load in a range to the rows of a page.
-func addPast(ctx context.Context, st *store.Store, rows []Row, r heatmap.Range, now time.Time) error {
+func addPast(ctx context.Context, st *store.Store, rows []Row, r heatmap.Range) error {
 	of := make([]heatmap.TrendSubject, len(rows))
 	for i := range rows {
 		of[i].Target = rows[i].Target
 	}
-	span, err := heatmap.NewTrendSpan(ctx, st, r, now)
+	span, err := heatmap.NewTrendSpan(ctx, st, r)
 	if err != nil {
 		return err
 	}

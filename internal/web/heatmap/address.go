@@ -23,14 +23,12 @@ func ParseQuery(values url.Values) (q Query, err error) {
 	if q.What != "" && q.What != chart.Write && q.What != chart.Read {
 		return q, fmt.Errorf("what %q: give one of %s, %s", q.What, chart.Write, chart.Read)
 	}
-	if values.Has("sort") {
-		return q, errors.New("sort is gone: the hottest keys come first")
-	}
-	q.Rows, err = parseNumber(values, "rows", DefaultRows, maxRows)
+	q.Rows, err = ParseNumber(values, "rows", DefaultRows, maxRows)
 	return q, err
 }
 
-func parseNumber(values url.Values, name string, byDefault, most int) (int, error) {
+// ParseNumber reads a number from 1 on from an address.
+func ParseNumber(values url.Values, name string, byDefault, most int) (int, error) {
 	text := values.Get(name)
 	if text == "" {
 		return byDefault, nil
@@ -40,13 +38,6 @@ func parseNumber(values url.Values, name string, byDefault, most int) (int, erro
 		return 0, fmt.Errorf("%s %q: give a number from 1 to %d", name, text, most)
 	}
 	return n, nil
-}
-
-// Links are the links of a map: to the same map of another dimension, with its keys as a
-// list, and with all keys.
-type Links struct {
-	Whats     []choice
-	List, All string
 }
 
 // Values returns the parameters that choose a map but for its time. of choose the target.
@@ -61,35 +52,42 @@ func (q Query) Values(of url.Values) url.Values {
 	return values
 }
 
-// path is where the page of a map is, and words the words of its cells.
-const path, words = "/heat?", "/heat/cells?"
+// path is where the page of a map is.
+const path = "/heat?"
+
+// Links are the links of a map: to the same map of another dimension, with its keys as a
+// list, with all keys, and to the words of its cells.
+type Links struct {
+	Whats            []Choice
+	List, All, Words string
+}
 
 // NewLinks returns the links of a map on a page. of are the page's parameters that choose
 // the target, asked the address's.
-func NewLinks(page string, of, asked url.Values, q Query, what string) (l Links) {
+func NewLinks(page string, of, asked url.Values, q Query, m *chart.Map) (l Links) {
+	chosen := q.Values(of)
+	maps.Copy(chosen, TimeValues(asked))
 	address := func(path, name, value string) string {
-		values := q.Values(of)
-		maps.Copy(values, TimeValues(asked))
+		values := maps.Clone(chosen)
 		values.Set(name, value)
 		return path + values.Encode()
 	}
-	l.Whats = []choice{
-		{"Writes", address(page+"?", "what", chart.Write), what == chart.Write},
-		{"Reads", address(page+"?", "what", chart.Read), what == chart.Read},
+	l.Whats = []Choice{
+		{"Writes", address(page+"?", "what", chart.Write), m.What == chart.Write},
+		{"Reads", address(page+"?", "what", chart.Read), m.What == chart.Read},
 	}
 	l.List, l.All = address(path, "rows", strconv.Itoa(DefaultRows)), address(path, "rows", strconv.Itoa(maxRows))
+	// The words are of the map's own columns, also if time goes on.
+	words := q.Values(of)
+	words.Set("what", m.What)
+	setTime(words, m.From, m.From.Add(min(m.To.Sub(m.From), MaxColumns*time.Duration(m.Step)*time.Second)))
+	l.Words = "/heat/cells?" + words.Encode()
 	return l
 }
 
-// WordsLink returns where the words of a map's cells are. They are of the map's own columns,
-// also if time goes on.
-func WordsLink(of url.Values, q Query, m *chart.Map) string {
-	values := q.Values(of)
-	to := m.From.Add(min(m.To.Sub(m.From), MaxColumns*time.Duration(m.Step)*time.Second))
-	values.Set("from", m.From.Format(time.RFC3339))
-	values.Set("to", to.Format(time.RFC3339))
-	values.Set("what", m.What)
-	return words + values.Encode()
+func setTime(values url.Values, from, to time.Time) {
+	values.Set("from", from.UTC().Format(time.RFC3339))
+	values.Set("to", to.UTC().Format(time.RFC3339))
 }
 
 // LinkAround returns the address of a map of shorter steps around a time of a map.
@@ -106,10 +104,6 @@ func LinkTo(of url.Values, what string, from, to time.Time) string {
 	}
 	values := maps.Clone(of)
 	values.Set("what", what)
-	values.Set("from", from.UTC().Format(time.RFC3339))
-	values.Set("to", to.UTC().Format(time.RFC3339))
+	setTime(values, from, to)
 	return path + values.Encode()
 }
-
-// Link returns the address of the map of the last hour.
-func Link(of url.Values) string { return path + of.Encode() }

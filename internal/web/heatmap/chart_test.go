@@ -1,7 +1,6 @@
 package heatmap_test
 
 import (
-	"errors"
 	"net/url"
 	"slices"
 	"strings"
@@ -78,7 +77,7 @@ func TestTimeControl(t *testing.T) {
 }
 
 // TestNothingIsStored: a finding without times, or of which nothing is stored, has no
-// picture and no answer.
+// picture.
 func TestNothingIsStored(t *testing.T) {
 	t.Parallel()
 	s, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})
@@ -92,19 +91,6 @@ func TestNothingIsStored(t *testing.T) {
 		r := heatmap.EpisodeRange(&f, time.Now())
 		if c, err := heatmap.LoadSeconds(t.Context(), s, &f, r); err != nil || c != nil {
 			t.Errorf("a chart of nothing is %+v, %v", c, err)
-		}
-		q, err := heatmap.ParseQuestion(url.Values{"shards": {"8"}, "growth": {"2.5"}}, &f)
-		if err != nil || q.Shards != 8 || q.Factor != 2.5 {
-			t.Errorf("the question is %+v, %v", q, err)
-		}
-		if a, err := heatmap.AskWhatIf(t.Context(), s, &f, q, detect.DefaultPolicy()); !errors.Is(err, heatmap.ErrNoSeconds) {
-			t.Errorf("the answer is %+v, %v", a, err)
-		}
-	}
-	f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "orders"}, sample.KeyString("k"))
-	for _, wrong := range []url.Values{{"shards": {"0"}}, {"shards": {"201"}}, {"growth": {"NaN"}}, {"growth": {"-1"}}, {"growth": {"1e9"}}} {
-		if _, err := heatmap.ParseQuestion(wrong, &f); err == nil {
-			t.Errorf("%v is a question", wrong)
 		}
 	}
 }

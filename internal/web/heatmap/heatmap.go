@@ -79,7 +79,7 @@ func load(ctx context.Context, st *store.Store, q Query) (m *chart.Map, columns 
 	if err != nil {
 		return nil, nil, err
 	}
-	step := k.chooseStep(q)
+	step := k.chooseStep(append([]rollup.Level{1}, rollup.Levels...), q.Range, MaxColumns)
 	from, to := step.Begin(q.From.Unix()), step.Begin(q.To.Unix()-1)+int64(step)
 	m = chart.NewMap(q.Target, step, from, to)
 	l := loader{Store: st, of: []sample.Target{q.Target}, end: k.end, lowest: 1, read: readWhole}

@@ -52,25 +52,21 @@ func loadKept(ctx context.Context, st *store.Store, q Query) (kept, error) {
 	return k, err
 }
 
-// chooseStep returns the shortest step that has no more than MaxColumns, and whose data
-// of the query's time are not pruned: pruned data would look cold.
-func (k kept) chooseStep(q Query) (step rollup.Level) {
-	longest := rollup.Level(0)
-	for _, l := range append([]rollup.Level{1}, rollup.Levels...) {
-		if q.To.Sub(q.From) > MaxColumns*l.Duration() {
+// chooseStep returns the shortest of some levels in which a range has few enough columns, and
+// whose data of it are not pruned: pruned data would look cold. It is 0 where all are too short.
+func (k kept) chooseStep(levels []rollup.Level, r Range, columns int) (step rollup.Level) {
+	for _, l := range levels {
+		if r.To.Sub(r.From) > time.Duration(columns)*l.Duration() {
 			continue
 		}
-		if k.reaches(l, q.From) {
+		if k.reaches(l, r.From) {
 			return l
 		}
-		if step == 0 {
+		if _, any := k.first[l]; any || step == 0 {
 			step = l
 		}
-		if _, any := k.first[l]; any {
-			longest = l
-		}
 	}
-	return max(step, longest)
+	return step
 }
 
 // reaches reports whether the stored data of a level reach back to a time, or to the

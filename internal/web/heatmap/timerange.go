@@ -170,21 +170,31 @@ func (r Range) Window() string {
 	return from.Format(day+clock) + " – " + to.Format(end) + " UTC"
 }
 
-type choice struct {
+// Choice is a link among others, of which one is chosen.
+type Choice struct {
 	Word, Link string
 	Chosen     bool
 }
 
-type parameter struct{ Name, Value string }
+// Parameter is a parameter that a form keeps.
+type Parameter struct{ Name, Value string }
+
+// Parameters returns the parameters of an address in the order of their names.
+func Parameters(of url.Values) (all []Parameter) {
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		all = append(all, Parameter{name, of.Get(name)})
+	}
+	return all
+}
 
 // TimeControl is the time control of a page, for the template of that name.
 type TimeControl struct {
 	Range
 	// Path is where the form leads, and Kept are its other parameters.
 	Path string
-	Kept []parameter
+	Kept []Parameter
 	// Spans choose a length.
-	Spans []choice
+	Spans []Choice
 	// Back, Later and Now lead to another time of the same length; they are empty for a
 	// page without bounds.
 	Back, Later, Now string
@@ -193,32 +203,23 @@ type TimeControl struct {
 // NewTimeControl returns the time control of a page. of are the page's other parameters,
 // asked the address's. byDefault names the range of an address without a time.
 func NewTimeControl(path string, of, asked url.Values, r Range, byDefault string, now time.Time) TimeControl {
-	c := TimeControl{Range: r, Path: path}
+	c := TimeControl{Range: r, Path: path, Kept: Parameters(of)}
 	if r.Live && r.To.Sub(r.From) >= presets[0].Duration { // a page that is followed would change every second
 		c.From, c.To = r.From.Truncate(time.Minute), r.To.Truncate(time.Minute)
 	}
-	if of == nil {
-		of = make(url.Values)
-	}
-	for _, name := range slices.Sorted(maps.Keys(of)) {
-		c.Kept = append(c.Kept, parameter{name, of.Get(name)})
-	}
-	link := func(changes map[string]string) string {
-		values := maps.Clone(of)
-		for _, name := range timeParameters {
-			value, changed := changes[name]
-			if !changed {
-				value = asked.Get(name)
-			}
-			if value != "" {
-				values.Set(name, value)
+	link := func(span, to string) string {
+		values := make(url.Values)
+		maps.Copy(values, of)
+		for _, p := range []Parameter{{"span", span}, {"to", to}} {
+			if p.Value != "" {
+				values.Set(p.Name, p.Value)
 			}
 		}
 		return strings.TrimSuffix(path+"?"+values.Encode(), "?")
 	}
-	c.Spans = []choice{{byDefault, link(map[string]string{"span": "", "from": "", "to": ""}), !r.Chosen}}
+	c.Spans = []Choice{{byDefault, link("", ""), !r.Chosen}}
 	for _, p := range presets {
-		c.Spans = append(c.Spans, choice{p.word, link(map[string]string{"span": options.FormatDuration(p.Duration), "from": ""}), r.Span == p.Duration})
+		c.Spans = append(c.Spans, Choice{p.word, link(options.FormatDuration(p.Duration), asked.Get("to")), r.Span == p.Duration})
 	}
 	if r.From.IsZero() {
 		return c
@@ -229,7 +230,7 @@ func NewTimeControl(path string, of, asked url.Values, r Range, byDefault string
 		if at := r.To.Add(by).Truncate(time.Second); at.Before(now) {
 			to = at.Format(time.RFC3339)
 		}
-		return link(map[string]string{"span": options.FormatDuration(length), "from": "", "to": to})
+		return link(options.FormatDuration(length), to)
 	}
 	c.Back, c.Later, c.Now = moved(-length/2), moved(length/2), moved(now.Sub(r.To)+time.Second)
 	return c
