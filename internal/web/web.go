@@ -32,7 +32,7 @@ import (
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/docs"
 	"github.com/keyheat/keyheat/internal/chart"
-	"github.com/keyheat/keyheat/internal/daemon/turns"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/partitions"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
@@ -58,7 +58,7 @@ type Site struct {
 	logger  *slog.Logger
 	pages   map[string]*template.Template
 	streams *live.Streams
-	turns   *turns.Turns
+	turns   *daemon.Turns
 	mux     *http.ServeMux
 	added   []link
 }
@@ -153,7 +153,7 @@ func New(st *store.Store, logger *slog.Logger, o Options) (*Site, error) {
 	if o.Receivers == nil {
 		o.Receivers = func() []string { return nil }
 	}
-	s := &Site{options: o, store: st, logger: logger, pages: make(map[string]*template.Template), streams: live.New(), turns: turns.New(store.Readers), mux: http.NewServeMux()}
+	s := &Site{options: o, store: st, logger: logger, pages: make(map[string]*template.Template), streams: live.New(), turns: daemon.NewTurns(store.Readers), mux: http.NewServeMux()}
 	for _, name := range []string{"findings", "finding", "tables", "table", "partitions", "heat", "reports", "silences", "docs", "document", "status", "error"} {
 		page, err := template.New("layout.html").Funcs(functions).ParseFS(pages, "page/layout.html", "page/parts.html", "page/"+name+".html")
 		if err != nil {
