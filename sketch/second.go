@@ -3,7 +3,6 @@ package sketch
 import (
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch/internal/arrival"
-	"github.com/keyheat/keyheat/sketch/internal/cells"
 	"github.com/keyheat/keyheat/sketch/internal/front"
 	"github.com/keyheat/keyheat/sketch/internal/gather"
 )
@@ -26,7 +25,7 @@ type second struct {
 	growing   gather.Turns     // grants evidence to keys that grow before they are warm
 	calls     gather.CallPool  // for keys whose sampled records name their call
 	resends   gather.RetryPool // for keys whose records count attempts
-	cells     cells.Pool       // of tables that isPlaced chose
+	cells     cellPool         // of tables that isPlaced chose
 	isPlaced  func(table uint16) bool
 	times     arrival.Times
 	// over lists the keys that exceeded limit since the last OverLimit.
@@ -47,7 +46,7 @@ type sums struct {
 	caller  gather.TextHasher
 	reserve uint16 // number of the table's reserve, 0 for none
 	// cells are nil before the table needs some; unplaced reports that it gets none.
-	cells    *cells.Counts
+	cells    *cellCounts
 	unplaced bool
 	// distinct counts the distinct keys of the second's minute; nil before the first key.
 	distinct *front.Minute
