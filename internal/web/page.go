@@ -19,7 +19,6 @@ import (
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web/fleet"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
-	"github.com/keyheat/keyheat/internal/web/live"
 	"github.com/keyheat/keyheat/internal/web/manual"
 	"github.com/keyheat/keyheat/internal/web/overview"
 	"github.com/keyheat/keyheat/internal/web/status"
@@ -208,7 +207,7 @@ func (s *Site) page(name string, load loader) http.HandlerFunc {
 	once := serve(load, s.showError, func(w http.ResponseWriter, r *http.Request, v any) { s.render(w, r, http.StatusOK, name, v) })
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("Vary", "Accept")
-		if !live.IsRequested(r) {
+		if !wantsStream(r) {
 			once(w, r)
 			return
 		}

@@ -2,7 +2,7 @@
 // findings as JSON for programs.
 //
 // Pages need nothing but this server: no script from elsewhere, no font, no CDN. They
-// work without any script: one script follows them as they change, see package live, one
+// work without any script: one script follows them as they change, one
 // tells of a heatmap's cells, whose keys are also in a table, and one moves the sliders of a
 // finding's page. Operators can change silences here, and nothing else: see package
 // admin.
@@ -37,7 +37,6 @@ import (
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
-	"github.com/keyheat/keyheat/internal/web/live"
 	"github.com/keyheat/keyheat/internal/web/manual"
 	"github.com/keyheat/keyheat/internal/web/status"
 	"github.com/keyheat/keyheat/rollup"
@@ -57,7 +56,7 @@ type Site struct {
 	store   *store.Store
 	logger  *slog.Logger
 	pages   map[string]*template.Template
-	streams *live.Streams
+	streams *streams
 	turns   *daemon.Turns
 	mux     *http.ServeMux
 	added   []link
@@ -153,7 +152,7 @@ func New(st *store.Store, logger *slog.Logger, o Options) (*Site, error) {
 	if o.Receivers == nil {
 		o.Receivers = func() []string { return nil }
 	}
-	s := &Site{options: o, store: st, logger: logger, pages: make(map[string]*template.Template), streams: live.New(), turns: daemon.NewTurns(store.Readers), mux: http.NewServeMux()}
+	s := &Site{options: o, store: st, logger: logger, pages: make(map[string]*template.Template), streams: newStreams(), turns: daemon.NewTurns(store.Readers), mux: http.NewServeMux()}
 	for _, name := range []string{"findings", "finding", "tables", "table", "partitions", "heat", "reports", "silences", "docs", "document", "status", "error"} {
 		page, err := template.New("layout.html").Funcs(functions).ParseFS(pages, "page/layout.html", "page/parts.html", "page/"+name+".html")
 		if err != nil {
