@@ -9,7 +9,6 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/store"
 )
@@ -36,7 +35,7 @@ func TestATestIsOfADocumentedForm(t *testing.T) {
 		arrived <- struct{}{}
 	}))
 	t.Cleanup(server.Close)
-	hook, err := receiver.New(notify.Settings{Type: notify.Webhook, URL: server.URL})
+	hook, err := receiver.New(receiver.Settings{Type: receiver.Webhook, URL: server.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +47,7 @@ func TestATestIsOfADocumentedForm(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := notify.NewNotice(store.Notification{ID: "n", Event: string(event), Incident: i.ID, Fingerprint: f.Fingerprint, Created: time.Now(), Payload: payload}, "", nil)
+		n := receiver.NewNotice(store.Notification{ID: "n", Event: string(event), Incident: i.ID, Fingerprint: f.Fingerprint, Created: time.Now(), Payload: payload}, "", nil)
 		if r := hook.Notify(t.Context(), n); r.Err != nil {
 			t.Fatal(r.Err)
 		}

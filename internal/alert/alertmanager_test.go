@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/alert"
-	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/testsupport/port"
 	"github.com/keyheat/keyheat/store"
 )
@@ -143,7 +143,7 @@ func TestRealAlertmanager(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := quick("")
-	c.Receiver = notify.Settings{Type: notify.Alertmanager, URL: m.url}
+	c.Receiver = receiver.Settings{Type: receiver.Alertmanager, URL: m.url}
 
 	deliver(t, c, s, func() bool { return len(m.alerts(t)) == 2 })
 	await(t, func() bool { return len(m.told()) > 0 })
@@ -197,7 +197,7 @@ func TestRealAlertmanagerTakesHostileKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := quick("")
-	c.Receiver = notify.Settings{Type: notify.Alertmanager, URL: m.url}
+	c.Receiver = receiver.Settings{Type: receiver.Alertmanager, URL: m.url}
 	deliver(t, c, s, none(t, s, alert.DefaultRoute))
 	if a := m.alerts(t)["x"]; len(a.Labels["key"]) < 200 {
 		t.Errorf("alert %+v", a)

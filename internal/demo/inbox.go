@@ -18,7 +18,6 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert"
-	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/store"
 )
@@ -49,7 +48,7 @@ type inbox struct {
 }
 
 type arrived struct {
-	*notify.Notice
+	*receiver.Notice
 	// Body is the request's body, indented.
 	Body string
 }
@@ -65,7 +64,7 @@ func openInbox(ctx context.Context, st *store.Store, pages string) (*inbox, erro
 func (in *inbox) route(st *store.Store, holder string, logger *slog.Logger) (*alert.Route, error) {
 	return alert.New(alert.Config{
 		Route: inboxRoute, Pages: in.pages, Poll: tick,
-		Receiver: notify.Settings{Type: notify.Webhook, URL: "http://" + in.listener.Addr().String() + in.path},
+		Receiver: receiver.Settings{Type: receiver.Webhook, URL: "http://" + in.listener.Addr().String() + in.path},
 	}, st, holder, logger)
 }
 
@@ -110,11 +109,11 @@ func (in *inbox) notices(ctx context.Context) (all []arrived, err error) {
 	bodies := maps.Clone(in.bodies)
 	in.mu.Unlock()
 	for _, n := range delivered {
-		named, err := in.store.FindingsByFingerprint(ctx, notify.ListNamed(&n))
+		named, err := in.store.FindingsByFingerprint(ctx, receiver.ListNamed(&n))
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, arrived{notify.NewNotice(n, in.pages, named), bodies[n.ID]})
+		all = append(all, arrived{receiver.NewNotice(n, in.pages, named), bodies[n.ID]})
 	}
 	return all, nil
 }
