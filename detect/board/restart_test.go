@@ -11,7 +11,6 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
-	"github.com/keyheat/keyheat/detect/checkpoint"
 	"github.com/keyheat/keyheat/internal/judge/fold"
 	reporter "github.com/keyheat/keyheat/internal/judge/verdict"
 	"github.com/keyheat/keyheat/internal/testsupport/scenario"
@@ -28,11 +27,11 @@ func handOver(t testing.TB, from *board.Board, o board.Options, observed []*sket
 	first := map[sample.Target]int64{}
 	for _, m := range from.Memories(func(board.Change) bool { return true }) {
 		again := new(board.Memory)
-		must(t, checkpoint.Unmarshal(checkpoint.Marshal(m), again))
+		must(t, board.UnmarshalCheckpoint(board.MarshalCheckpoint(m), again))
 		all, first[m.Target()] = append(all, again), m.From()
 	}
 	clock, again := from.Clock(), board.Clock{}
-	must(t, checkpoint.Unmarshal(checkpoint.Marshal(&clock), &again))
+	must(t, board.UnmarshalCheckpoint(board.MarshalCheckpoint(&clock), &again))
 	to := board.New(o)
 	to.Restore(slices.Values(all))
 	windows := slices.DeleteFunc(slices.Clone(observed), func(w *sketch.Window) bool { return w.Second < first[w.Target] })
