@@ -17,6 +17,7 @@ import (
 	"github.com/keyheat/keyheat/internal/chart"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/internal/web/address"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/overview"
 	"github.com/keyheat/keyheat/sketch"
@@ -171,7 +172,7 @@ func (s *Site) apiWhatIf(ctx context.Context, r *http.Request) (any, error) {
 func (s *Site) ask(ctx context.Context, values url.Values, f *detect.Finding) (*whatif.Answer, error) {
 	q, err := parseQuestion(values, f)
 	if err != nil {
-		return nil, badRequest{Err: err}
+		return nil, err
 	}
 	from := f.FirstSeen
 	if earliest := f.LastSeen.Add(-questionSpan); from.Before(earliest) {
@@ -206,12 +207,12 @@ func (s *Site) ask(ctx context.Context, values url.Values, f *detect.Finding) (*
 // finding's own number of shards, and no growth.
 func parseQuestion(values url.Values, f *detect.Finding) (q whatif.Question, err error) {
 	q = whatif.Question{Key: f.Key, Factor: 1}
-	if q.Shards, err = heatmap.ParseNumber(values, "shards", max(1, f.Shards), maxShards); err != nil {
+	if q.Shards, err = address.ReadNumber(values, "shards", max(1, f.Shards), maxShards); err != nil {
 		return q, err
 	}
 	if text := values.Get("growth"); text != "" {
 		if q.Factor, err = strconv.ParseFloat(text, 64); err != nil || !(q.Factor > 0 && q.Factor <= maxGrowth) {
-			return q, fmt.Errorf("growth %q: give a number above 0, at most %d", text, maxGrowth)
+			return q, badRequest{Err: fmt.Errorf("growth %q: give a number above 0, at most %d", text, maxGrowth)}
 		}
 	}
 	return q, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/keyheat/keyheat/internal/partitions"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
-	"github.com/keyheat/keyheat/internal/web/cursor"
+	"github.com/keyheat/keyheat/internal/web/address"
 	"github.com/keyheat/keyheat/internal/web/fleet"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/status"
@@ -141,11 +141,11 @@ func (s *Site) heat(ctx context.Context, values url.Values) (q heatmap.Query, m 
 // or the Region is missing.
 func (s *Site) heatQuery(ctx context.Context, values url.Values) (q heatmap.Query, err error) {
 	if q, err = heatmap.ParseQuery(values); err != nil {
-		return q, badRequest{Err: err}
+		return q, err
 	}
 	now := time.Now()
-	if q.Range, err = heatmap.ParseRange(values, now, heatmap.LastHour(now)); err != nil {
-		return q, badRequest{Err: err}
+	if q.Range, err = address.ParseRange(values, now, address.LastHour(now)); err != nil {
+		return q, err
 	}
 	views, err := s.store.TableViews(ctx)
 	if err != nil {
@@ -238,7 +238,7 @@ func (s *Site) partitionsPage(ctx context.Context, r *http.Request) (any, error)
 		page.Tables, page.Next, err = s.listPartitions(ctx, asked)
 		return page, err
 	}
-	shown, err := readTime(asked, heatmap.Range{From: now.Add(-partitions.Span).UTC(), To: now.UTC(), Live: true})
+	shown, err := readTime(asked, address.Range{From: now.Add(-partitions.Span).UTC(), To: now.UTC(), Live: true})
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +248,7 @@ func (s *Site) partitionsPage(ctx context.Context, r *http.Request) (any, error)
 			return heatmap.FindBusiestMinute(ctx, s.store, of, shown)
 		}
 	}
-	t, err := partitions.Load(ctx, s.store, askedTarget(asked), now, busiest)
+	t, err := partitions.Load(ctx, s.store, address.ReadTarget(asked), now, busiest)
 	if err != nil {
 		return nil, err
 	}
@@ -269,11 +269,11 @@ func (s *Site) apiPartitions(ctx context.Context, r *http.Request) (any, error) 
 // listPartitions returns the part of the list of partitions' maps that an address asks for, and
 // the cursor behind it.
 func (s *Site) listPartitions(ctx context.Context, asked url.Values) (page []partitions.Table, next *string, err error) {
-	all, err := partitions.List(ctx, s.store, askedTarget(asked), time.Now())
+	all, err := partitions.List(ctx, s.store, address.ReadTarget(asked), time.Now())
 	if err != nil {
 		return nil, nil, err
 	}
-	return cursor.Paginate(asked, all, func(t *partitions.Table) cursor.Place {
-		return cursor.Place{Names: []string{t.Table, t.Index, t.Account, t.Region}}
+	return address.Paginate(asked, all, func(t *partitions.Table) address.Place {
+		return address.Place{Names: []string{t.Table, t.Index, t.Account, t.Region}}
 	})
 }

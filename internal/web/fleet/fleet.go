@@ -13,7 +13,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/chart"
-	"github.com/keyheat/keyheat/internal/web/cursor"
+	"github.com/keyheat/keyheat/internal/web/address"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
@@ -113,7 +113,7 @@ func Load(ctx context.Context, st *store.Store, q Query, now time.Time) (*Page, 
 	rows = slices.DeleteFunc(rows, func(r Row) bool { return !q.finds(&r) })
 	p.Of = len(rows)
 	var next *string
-	if p.Rows, next, err = cursor.Page(rows, PageSize, q.after, func(r *Row) place { return placeOf(r, q.Sort) }); err != nil {
+	if p.Rows, next, err = address.Page(rows, PageSize, q.after, func(r *Row) place { return placeOf(r, q.Sort) }); err != nil {
 		return nil, err
 	}
 	if next != nil {

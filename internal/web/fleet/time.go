@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/web/address"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
@@ -30,7 +31,7 @@ func newPast(r heatmap.Recent) *Past {
 const maxIncidents = 5000
 
 // loadOpen returns the rows of all tables, with how many incidents were open in a range.
-func loadOpen(ctx context.Context, st *store.Store, r heatmap.Range) (rows []Row, err error) {
+func loadOpen(ctx context.Context, st *store.Store, r address.Range) (rows []Row, err error) {
 	open := make(map[sample.Target]int)
 	views, err := st.TableViews(ctx)
 	if err != nil {
@@ -62,7 +63,7 @@ func loadOpen(ctx context.Context, st *store.Store, r heatmap.Range) (rows []Row
 }
 
 // addPast adds the load in a range to the rows of a page.
-func addPast(ctx context.Context, st *store.Store, rows []Row, r heatmap.Range) error {
+func addPast(ctx context.Context, st *store.Store, rows []Row, r address.Range) error {
 	of := make([]heatmap.TrendSubject, len(rows))
 	for i := range rows {
 		of[i].Target = rows[i].Target

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/web/address"
 	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -54,7 +55,7 @@ func loadKept(ctx context.Context, st *store.Store, q Query) (kept, error) {
 
 // chooseStep returns the shortest of some levels in which a range has few enough columns, and
 // whose data of it are not pruned: pruned data would look cold. It is 0 where all are too short.
-func (k kept) chooseStep(levels []rollup.Level, r Range, columns int) (step rollup.Level) {
+func (k kept) chooseStep(levels []rollup.Level, r address.Range, columns int) (step rollup.Level) {
 	for _, l := range levels {
 		if r.To.Sub(r.From) > time.Duration(columns)*l.Duration() {
 			continue

@@ -9,6 +9,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/chart"
+	"github.com/keyheat/keyheat/internal/web/address"
 	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -34,7 +35,7 @@ func (s TrendSpan) cell() time.Duration { return time.Duration(s.Steps) * s.Step
 
 // NewTrendSpan returns the cells of a range: of the shortest roll-ups that are few enough,
 // and are still kept.
-func NewTrendSpan(ctx context.Context, st *store.Store, r Range) (TrendSpan, error) {
+func NewTrendSpan(ctx context.Context, st *store.Store, r address.Range) (TrendSpan, error) {
 	k, err := loadSpans(ctx, st, nil)
 	s := TrendSpan{Name: "This time", Steps: 1, Step: cmp.Or(k.chooseStep(rollup.Levels, r, maxCells), slices.Max(rollup.Levels))}
 	for r.To.Sub(r.From) > maxCells*s.cell() {
@@ -168,7 +169,7 @@ func share(load, limit sample.Milli) float64 { return detect.Ratio(float64(load)
 
 // FindBusiestMinute returns the end of the minute of a range with the hottest key: of the
 // range's last minute if no key was hot enough to be listed.
-func FindBusiestMinute(ctx context.Context, st *store.Store, of sample.Target, r Range) (end time.Time, err error) {
+func FindBusiestMinute(ctx context.Context, st *store.Store, of sample.Target, r address.Range) (end time.Time, err error) {
 	for {
 		span, err := NewTrendSpan(ctx, st, r)
 		if err != nil {

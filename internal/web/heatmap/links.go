@@ -2,42 +2,26 @@ package heatmap
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"net/url"
 	"strconv"
 	"time"
 
 	"github.com/keyheat/keyheat/internal/chart"
-	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/internal/web/address"
 )
 
 // ParseQuery reads the parameters of an address but for its time. An error is for who
 // wrote the address.
 func ParseQuery(values url.Values) (q Query, err error) {
-	q.Target = sample.Target{Account: values.Get("account"), Region: values.Get("region"), Table: values.Get("table"), Index: values.Get("index")}
-	if q.Table == "" {
-		return q, errors.New("give a table")
+	if q.Target, q.What = address.ReadTarget(values), values.Get("what"); q.Table == "" {
+		return q, address.BadRequest{Err: errors.New("give a table")}
 	}
-	q.What = values.Get("what")
-	if q.What != "" && q.What != chart.Write && q.What != chart.Read {
-		return q, fmt.Errorf("what %q: give one of %s, %s", q.What, chart.Write, chart.Read)
+	if err := address.OneOf("what", q.What, []string{chart.Write, chart.Read}); err != nil {
+		return q, err
 	}
-	q.Rows, err = ParseNumber(values, "rows", DefaultRows, maxRows)
+	q.Rows, err = address.ReadNumber(values, "rows", DefaultRows, maxRows)
 	return q, err
-}
-
-// ParseNumber reads a number from 1 on from an address.
-func ParseNumber(values url.Values, name string, byDefault, most int) (int, error) {
-	text := values.Get(name)
-	if text == "" {
-		return byDefault, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > most {
-		return 0, fmt.Errorf("%s %q: give a number from 1 to %d", name, text, most)
-	}
-	return n, nil
 }
 
 // Values returns the parameters that choose a map but for its time. of choose the target.
@@ -58,7 +42,7 @@ const path = "/heat?"
 // Links are the links of a map: to the same map of another dimension, with its keys as a
 // list, with all keys, and to the words of its cells.
 type Links struct {
-	Whats            []Choice
+	Whats            []address.Choice
 	List, All, Words string
 }
 
@@ -66,17 +50,17 @@ type Links struct {
 // the target, asked the address's.
 func NewLinks(page string, of, asked url.Values, q Query, m *chart.Map) (l Links) {
 	chosen := q.Values(of)
-	maps.Copy(chosen, TimeValues(asked))
-	address := func(path, name, value string) string {
+	maps.Copy(chosen, address.TimeValues(asked))
+	link := func(path, name, value string) string {
 		values := maps.Clone(chosen)
 		values.Set(name, value)
 		return path + values.Encode()
 	}
-	l.Whats = []Choice{
-		{"Writes", address(page+"?", "what", chart.Write), m.What == chart.Write},
-		{"Reads", address(page+"?", "what", chart.Read), m.What == chart.Read},
+	l.Whats = []address.Choice{
+		{Word: "Writes", Link: link(page+"?", "what", chart.Write), Chosen: m.What == chart.Write},
+		{Word: "Reads", Link: link(page+"?", "what", chart.Read), Chosen: m.What == chart.Read},
 	}
-	l.List, l.All = address(path, "rows", strconv.Itoa(DefaultRows)), address(path, "rows", strconv.Itoa(maxRows))
+	l.List, l.All = link(path, "rows", strconv.Itoa(DefaultRows)), link(path, "rows", strconv.Itoa(maxRows))
 	// The words are of the map's own columns, also if time goes on.
 	words := q.Values(of)
 	words.Set("what", m.What)
@@ -99,8 +83,8 @@ func LinkAround(of url.Values, m *chart.Map, at time.Time) string {
 // LinkTo returns the address of a map from one time to another, no longer than a map may
 // be.
 func LinkTo(of url.Values, what string, from, to time.Time) string {
-	if from.Before(to.Add(-MaxSpan)) {
-		from = to.Add(-MaxSpan)
+	if from.Before(to.Add(-address.MaxSpan)) {
+		from = to.Add(-address.MaxSpan)
 	}
 	values := maps.Clone(of)
 	values.Set("what", what)

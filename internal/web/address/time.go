@@ -1,7 +1,8 @@
-package heatmap
+// Package address reads and writes the parameters of pages' addresses: the time that a page
+// shows, with its control, and the place at which a list continues.
+package address
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"net/url"
@@ -10,9 +11,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/settings/options"
-	"github.com/keyheat/keyheat/rollup"
-	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/store"
 )
 
 // Range is the time that a page shows.
@@ -25,7 +23,12 @@ type Range struct {
 	Chosen, Live bool
 }
 
-const defaultSpan = time.Hour
+const (
+	defaultSpan = time.Hour
+	// MaxSpan is the longest range, and minSpan the shortest.
+	MaxSpan = 400 * time.Hour
+	minSpan = 10 * time.Second
+)
 
 // presets are the lengths that the time control offers: in steps of a second, ten, and so
 // on.
@@ -78,7 +81,7 @@ func ParseRange(values url.Values, now time.Time, byDefault Range) (r Range, err
 	span := defaultSpan
 	if text := values.Get("span"); text != "" {
 		if span, err = options.ParseDuration(text); err != nil {
-			return r, fmt.Errorf("span %q: give a duration such as 1h", text)
+			return r, BadRequest{Err: fmt.Errorf("span %q: give a duration such as 1h", text)}
 		}
 		r.Span = span
 	}
@@ -105,11 +108,11 @@ func (r Range) validate(now time.Time) error {
 	from, to := r.From.Format(time.RFC3339), r.To.Format(time.RFC3339)
 	switch length := r.To.Sub(r.From); {
 	case length <= 0:
-		return fmt.Errorf("from %s to %s: give a beginning before the end", from, to)
+		return BadRequest{Err: fmt.Errorf("from %s to %s: give a beginning before the end", from, to)}
 	case length < minSpan || length > MaxSpan:
-		return fmt.Errorf("from %s to %s: give from %s to %d days", from, to, minSpan, MaxSpan/(24*time.Hour))
+		return BadRequest{Err: fmt.Errorf("from %s to %s: give from %s to %d days", from, to, minSpan, MaxSpan/(24*time.Hour))}
 	case r.From.After(now):
-		return fmt.Errorf("from %s: give a beginning in the past", from)
+		return BadRequest{Err: fmt.Errorf("from %s: give a beginning in the past", from)}
 	}
 	return nil
 }
@@ -121,36 +124,12 @@ func parseTime(name, text string) (at time.Time, err error) {
 			return at.UTC(), nil
 		}
 	}
-	return at, fmt.Errorf("%s %q: give a time such as 2026-11-22T12:00:00Z", name, text)
+	return at, BadRequest{Err: fmt.Errorf("%s %q: give a time such as 2026-11-22T12:00:00Z", name, text)}
 }
 
 // LastHour is the hour before now.
 func LastHour(now time.Time) Range {
 	return Range{From: now.Add(-defaultSpan).UTC(), To: now.UTC(), Live: true}
-}
-
-// LatestRange returns the newest hour in which a table or index has data, or less if its
-// data begin later. It ends now if the last hour has any.
-func LatestRange(ctx context.Context, st *store.Store, of sample.Target, now time.Time) (Range, error) {
-	r := LastHour(now)
-	k, err := loadKept(ctx, st, Query{Target: of, Range: r})
-	if err != nil || k.end == 0 {
-		return r, err
-	}
-	if end := time.Unix(k.end, 0).UTC(); !end.After(r.From) {
-		r.From, r.To = end.Add(-defaultSpan), end
-	}
-	first, level := k.first[rollup.TenSeconds], rollup.TenSeconds
-	if first.IsZero() {
-		first, level = k.first[1], 1
-	}
-	if first.After(r.From) && k.reaches(level, r.From) {
-		r.From = first.UTC()
-		if shortest := r.To.Add(-presets[0].Duration); r.From.After(shortest) {
-			r.From = shortest
-		}
-	}
-	return r, nil
 }
 
 // Window writes the range, with seconds if it is short and does not consist of minutes.
