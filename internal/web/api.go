@@ -41,14 +41,11 @@ func (s *Site) apiFindings(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := make([]detect.Finding, len(rows))
-	for i, row := range rows {
-		if found[i], err = decode(row); err != nil {
-			return nil, err
-		}
+	found, err := decodeAll(rows)
+	for i := range found {
 		say.Tell(&found[i])
 	}
-	return map[string]any{"findings": found, "next": next}, nil
+	return map[string]any{"findings": found, "next": next}, err
 }
 
 type change struct {
@@ -111,13 +108,8 @@ func (s *Site) apiIncidents(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := make([]detect.Finding, len(stored))
-	for i, row := range stored {
-		if found[i], err = decode(row); err != nil {
-			return nil, err
-		}
-	}
-	return map[string]any{"incidents": say.Incidents(incidents, found), "next": next}, nil
+	found, err := decodeAll(stored)
+	return map[string]any{"incidents": say.Incidents(incidents, found), "next": next}, err
 }
 
 func (s *Site) apiCollectors(ctx context.Context, r *http.Request) (any, error) {

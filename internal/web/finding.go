@@ -20,7 +20,6 @@ import (
 	"github.com/keyheat/keyheat/internal/web/address"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/overview"
-	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -184,9 +183,9 @@ func (s *Site) ask(ctx context.Context, values url.Values, f *detect.Finding) (*
 	}
 	var seconds []whatif.Second
 	for _, row := range rows {
-		var w sketch.Window
-		if err := w.UnmarshalBinary(row.Body); err != nil {
-			return nil, fmt.Errorf("stored window of %s at %s: %w", row.Table, row.Second, err)
+		w, err := heatmap.ReadWindow(row)
+		if err != nil {
+			return nil, err
 		}
 		for i := range w.Keys {
 			if k := &w.Keys[i]; k.Key == f.PartitionKey() {

@@ -166,6 +166,16 @@ func (s *Site) loadFinding(ctx context.Context, r *http.Request) (f detect.Findi
 	return decode(stored)
 }
 
+func decodeAll(rows []store.Finding) (all []detect.Finding, err error) {
+	all = make([]detect.Finding, len(rows))
+	for i, row := range rows {
+		if all[i], err = decode(row); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
 func decode(row store.Finding) (detect.Finding, error) {
 	f, err := detect.ReadFinding(row.Document)
 	if err != nil {

@@ -169,14 +169,23 @@ func (l loader) loadSeconds(ctx context.Context, from, to int64) (map[sample.Tar
 			return nil, err
 		}
 		for _, row := range rows {
-			var w sketch.Window
-			if err := w.UnmarshalBinary(row.Body); err != nil {
-				return nil, fmt.Errorf("stored window of %s at %s: %w", row.Name(), row.Second, err)
+			w, err := ReadWindow(row)
+			if err != nil {
+				return nil, err
 			}
-			all[of][row.Second.Unix()] = rollup.OfSecond(&w, row.Complete)
+			all[of][row.Second.Unix()] = rollup.OfSecond(w, row.Complete)
 		}
 	}
 	return all, nil
+}
+
+// ReadWindow reads a stored second.
+func ReadWindow(row store.Window) (*sketch.Window, error) {
+	w := new(sketch.Window)
+	if err := w.UnmarshalBinary(row.Body); err != nil {
+		return nil, fmt.Errorf("stored window of %s at %s: %w", row.Name(), row.Second, err)
+	}
+	return w, nil
 }
 
 func wrapRollup(s store.Rollup, err error) error {
