@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sketch/internal/cells"
 	"github.com/keyheat/keyheat/sketch/internal/front"
 )
 
@@ -79,7 +78,7 @@ func (w *writer) window(v *Window) {
 		before = v.Keys[i].Hash
 	}
 	if w.version >= 2 {
-		w.bytes = cells.Append(w.bytes, v.Cells)
+		w.bytes = appendCells(w.bytes, v.Cells)
 	}
 }
 
@@ -249,7 +248,7 @@ func (r *reader) window() Window {
 		w.Keys = append(w.Keys, k)
 	}
 	if r.version >= 2 && r.ok() {
-		read, rest, ok := cells.Read(r.rest)
+		read, rest, ok := readCells(r.rest)
 		if w.Cells, r.rest = read, rest; !ok {
 			r.fail()
 		}

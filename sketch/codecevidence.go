@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sketch/internal/arrival"
 	"github.com/keyheat/keyheat/sketch/internal/gather"
 )
 
@@ -202,14 +201,14 @@ func (r *reader) arrivals() Arrivals {
 	at := r.uint()
 	a.FlushedAt, a.Fractions = at>>1, at&1 == 1
 	for n := r.length(producerLeast); n > 0 && r.ok(); n-- {
-		p := arrival.Producer{Caller: r.readFixed()}
+		p := gather.Producer{Caller: r.readFixed()}
 		if len(a.Producers) > 0 && p.Caller <= a.Producers[len(a.Producers)-1].Caller { // out of order: merging would go wrong
 			r.fail()
 		}
 		for bins := r.length(binLeast); bins > 0 && r.ok(); bins-- {
 			at := r.take(1)
-			b := arrival.Bin{Weight: r.uint(), Calls: uint16(min(r.uint(), arrival.MaxCalls))}
-			if !r.ok() || at[0] >= arrival.Count || len(p.Bins) > 0 && at[0] <= p.Bins[len(p.Bins)-1].At {
+			b := gather.Bin{Weight: r.uint(), Calls: uint16(min(r.uint(), gather.MaxCalls))}
+			if !r.ok() || at[0] >= gather.Count || len(p.Bins) > 0 && at[0] <= p.Bins[len(p.Bins)-1].At {
 				r.fail()
 				break
 			}

@@ -7,7 +7,6 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sketch/internal/arrival"
 	"github.com/keyheat/keyheat/sketch/internal/front"
 	"github.com/keyheat/keyheat/sketch/internal/gather"
 )
@@ -45,7 +44,7 @@ type evidenceSums struct {
 	refused    gather.Texts // callers of throttled requests
 	contention gather.ContentionSums
 	places     gather.PlaceSample
-	times      arrival.Bins
+	times      gather.Bins
 	over       bool // the key is over the limit
 	// thinned is how often the sampling rate was halved, and taken the number of sampled
 	// requests. stands is the number of requests that they represent, and squares the sum of

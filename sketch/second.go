@@ -2,8 +2,6 @@ package sketch
 
 import (
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sketch/internal/arrival"
-	"github.com/keyheat/keyheat/sketch/internal/cells"
 	"github.com/keyheat/keyheat/sketch/internal/front"
 	"github.com/keyheat/keyheat/sketch/internal/gather"
 )
@@ -26,9 +24,9 @@ type second struct {
 	growing   gather.Turns     // grants evidence to keys that grow before they are warm
 	calls     gather.CallPool  // for keys whose sampled records name their call
 	resends   gather.RetryPool // for keys whose records count attempts
-	cells     cells.Pool       // of tables that isPlaced chose
+	cells     cellPool         // of tables that isPlaced chose
 	isPlaced  func(table uint16) bool
-	times     arrival.Times
+	times     gather.Times
 	// over lists the keys that exceeded limit since the last OverLimit.
 	limit Load
 	over  []uint64
@@ -47,7 +45,7 @@ type sums struct {
 	caller  gather.TextHasher
 	reserve uint16 // number of the table's reserve, 0 for none
 	// cells are nil before the table needs some; unplaced reports that it gets none.
-	cells    *cells.Counts
+	cells    *cellCounts
 	unplaced bool
 	// distinct counts the distinct keys of the second's minute; nil before the first key.
 	distinct *front.Minute
@@ -88,12 +86,12 @@ func (s *second) add(table uint16, hash, seed uint64, r *sample.Record, l Load) 
 	t.Requests += r.N
 	t.Read += l.Read
 	t.Write += l.Write
-	var when arrival.Moment
+	var when gather.Moment
 	plain := isPlain(r)
 	if plain {
-		when = arrival.MomentAt(r.Time-1000*s.at, r.N)
+		when = gather.MomentAt(r.Time-1000*s.at, r.N)
 	} else {
-		when = arrival.MomentOf(r)
+		when = gather.MomentOf(r)
 		t.note(r, l)
 	}
 	caller := uint64(0)
@@ -175,7 +173,7 @@ func (s *second) note(c *candidate, t *sums, r *sample.Record, l Load) {
 }
 
 // look adds a record to the evidence of its key, if the key has earned evidence.
-func (s *second) look(c *candidate, hash, seed, caller uint64, r *sample.Record, l Load, when arrival.Moment) {
+func (s *second) look(c *candidate, hash, seed, caller uint64, r *sample.Record, l Load, when gather.Moment) {
 	if c.gather < 0 && !s.earn(c, hash, r) {
 		return
 	}

@@ -6,8 +6,6 @@ import (
 
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/position"
-	"github.com/keyheat/keyheat/sketch/internal/arrival"
-	"github.com/keyheat/keyheat/sketch/internal/cells"
 	"github.com/keyheat/keyheat/sketch/internal/gather"
 )
 
@@ -106,7 +104,7 @@ type Retries = gather.Retries
 type CallerRetries = gather.CallerRetries
 
 // Arrivals are the times of requests in a second, which show whether a producer flushed them.
-type Arrivals = arrival.Arrivals
+type Arrivals = gather.Arrivals
 
 // Spread is the uncertainty that sampling adds to an amount.
 type Spread = gather.Spread
@@ -116,12 +114,6 @@ type Draws = gather.Draws
 
 // High returns the upper bound of the key's load, before the uncertainty of sampling.
 func (k *KeyLoad) High() Load { return k.Low.Plus(k.Err) }
-
-// CellBits is the number of bits of a position that name its cell.
-const CellBits = cells.Bits
-
-// Cell is the load of one part of DynamoDB's key space.
-type Cell = cells.Cell
 
 // Window is one event-time second of one table or index: the whole second, or one shard's part
 // of it.
@@ -175,7 +167,7 @@ func (w *Window) Merge(o *Window) {
 	w.Callers, w.Scanners = w.Callers.Union(o.Callers), w.Scanners.Union(o.Scanners)
 	w.Arrivals = w.Arrivals.Plus(o.Arrivals)
 	w.Unseen = w.Unseen.Plus(o.Unseen)
-	w.Cells = cells.Merge(w.Cells, o.Cells)
+	w.Cells = mergeCells(w.Cells, o.Cells)
 }
 
 // addUnseen returns the key's load if the other part does not list it.
@@ -269,7 +261,7 @@ func (w *Window) Trim(floor Load, most int, place bool) {
 	w.Keys, w.Arrivals = kept, w.Arrivals.Settle()
 	w.Callers, w.Scanners = w.Callers.Cut(tableCallersKept), w.Scanners.Cut(tableCallersKept)
 	if place {
-		w.Cells = cells.Merge(w.Cells, placeDropped(all, kept))
+		w.Cells = mergeCells(w.Cells, placeDropped(all, kept))
 	} else {
 		w.Cells = nil
 	}
@@ -289,7 +281,7 @@ func placeDropped(all, kept []KeyLoad) []Cell {
 	}, func(i int, at, _ position.Position) {
 		dropped = append(dropped, Cell{At: uint16(at.Cell(CellBits)), Read: max(all[i].Low.Read, 0), Write: max(all[i].Low.Write, 0)}) //nolint:gosec // a cell has 14 bits
 	})
-	return cells.Sum(dropped)
+	return sumCells(dropped)
 }
 
 // Key returns a key's load by its hash. The load of an unlisted key is bounded by Unseen, and

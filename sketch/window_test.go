@@ -14,7 +14,6 @@ import (
 	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
-	"github.com/keyheat/keyheat/sketch/internal/arrival"
 	"github.com/keyheat/keyheat/sketch/internal/gather"
 )
 
@@ -58,9 +57,9 @@ func arrivals(t *rapid.T) sketch.Arrivals {
 	count := rapid.Uint64Range(1, 1000)
 	a := sketch.Arrivals{Flushed: count.Draw(t, "flushed"), FlushedAt: count.Draw(t, "at")}
 	for caller := range rapid.Uint64Range(0, 3).Draw(t, "callers") {
-		p := arrival.Producer{Caller: caller}
-		for at := range rapid.Uint8Range(1, arrival.Count).Draw(t, "bins") {
-			p.Bins = append(p.Bins, arrival.Bin{Weight: count.Draw(t, "weight"), Calls: uint16(count.Draw(t, "calls")), At: at})
+		p := gather.Producer{Caller: caller}
+		for at := range rapid.Uint8Range(1, gather.Count).Draw(t, "bins") {
+			p.Bins = append(p.Bins, gather.Bin{Weight: count.Draw(t, "weight"), Calls: uint16(count.Draw(t, "calls")), At: at})
 		}
 		a.Producers = append(a.Producers, p)
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/casebook"
-	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/cli"
 	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/sample"
@@ -146,7 +146,7 @@ func testIncident(severity detect.Severity, policy func(detect.Target) detect.Po
 	f.Advice = []detect.Step{detect.NewStep(detect.FixKeepKey)}
 	f.Case = casebook.Diagnose(&f)
 	i := casebook.Incidents([]detect.Finding{f})[0]
-	i.FiredAt, i.Labels, i.RunbookURL = &now, map[string]string{notify.TestLabel: "true"}, policy(f.Target).Runbook(f.Case)
+	i.FiredAt, i.Labels, i.RunbookURL = &now, map[string]string{receiver.TestLabel: "true"}, policy(f.Target).Runbook(f.Case)
 	return i, f
 }
 

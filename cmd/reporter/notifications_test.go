@@ -9,7 +9,6 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/store"
@@ -35,7 +34,7 @@ func TestATestIsOfADocumentedForm(t *testing.T) {
 		arrived <- struct{}{}
 	}))
 	t.Cleanup(server.Close)
-	hook, err := receiver.New(notify.Settings{Type: notify.Webhook, URL: server.URL})
+	hook, err := receiver.New(receiver.Settings{Type: receiver.Webhook, URL: server.URL})
 	must.Succeed(t, err)
 	i, f := testIncident(detect.Critical, func(detect.Target) detect.Policy {
 		return detect.Policy{RunbookURL: "https://wiki.example.com/{case}"}
@@ -43,7 +42,7 @@ func TestATestIsOfADocumentedForm(t *testing.T) {
 	for _, event := range []detect.Event{detect.EventFiring, detect.EventResolved} {
 		payload, err := testPayload(i, f, event)
 		must.Succeed(t, err)
-		n := notify.NewNotice(store.Notification{ID: "n", Event: string(event), Incident: i.ID, Fingerprint: f.Fingerprint, Created: time.Now(), Payload: payload}, "", nil)
+		n := receiver.NewNotice(store.Notification{ID: "n", Event: string(event), Incident: i.ID, Fingerprint: f.Fingerprint, Created: time.Now(), Payload: payload}, "", nil)
 		if r := hook.Notify(t.Context(), n); r.Err != nil {
 			t.Fatal(r.Err)
 		}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert"
-	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/incident"
 	"github.com/keyheat/keyheat/internal/settings/config"
@@ -56,12 +55,12 @@ func (c *Config) deliveries() []alert.Config {
 		r := c.Receivers[name]
 		a := alert.Config{
 			Route: name, Pages: c.ExternalURL, Limit: defaultLimit,
-			Receiver: notify.Settings{
-				Type: notify.Type(r.Type), URL: string(r.URL), Secret: string(r.Secret), User: r.User, Channel: r.Channel,
+			Receiver: receiver.Settings{
+				Type: receiver.Type(r.Type), URL: string(r.URL), Secret: string(r.Secret), User: r.User, Channel: r.Channel,
 				Server: r.Server, From: r.From, To: r.To, Topic: r.Topic,
 			},
 		}
-		if r.Type == string(notify.Alertmanager) {
+		if r.Type == string(receiver.Alertmanager) {
 			a.Limit = 0 // it groups by itself
 		}
 		if r.Limit != 0 {

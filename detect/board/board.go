@@ -5,8 +5,8 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/contention"
+	"github.com/keyheat/keyheat/detect/internal/episode"
 	"github.com/keyheat/keyheat/detect/internal/throttling"
-	"github.com/keyheat/keyheat/detect/internal/timeline"
 	"github.com/keyheat/keyheat/detect/keypatterns"
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/detect/sampling"
@@ -38,7 +38,7 @@ type Options struct {
 // Board is the state of one judge. It is not safe for concurrent use.
 type Board struct {
 	options  Options
-	timeline timeline.Timeline
+	timeline episode.Timeline
 	ended    bool                // nothing more comes
 	newest   int64               // the newest second observed
 	tracks   *tracks             // keys, tables and indexes that are or were near a limit

@@ -7,7 +7,6 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/contention"
 	"github.com/keyheat/keyheat/detect/internal/episode"
-	"github.com/keyheat/keyheat/detect/internal/timeline"
 	"github.com/keyheat/keyheat/detect/keypatterns"
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/sketch"
@@ -42,7 +41,7 @@ func (m *Memory) From() int64 { return m.from }
 
 // Clock is how far a board has come.
 type Clock struct {
-	timeline       timeline.Timeline
+	timeline       episode.Timeline
 	newest, shedAt int64
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/keyheat/keyheat/internal/judge/fold"
 	reporter "github.com/keyheat/keyheat/internal/judge/verdict"
 	"github.com/keyheat/keyheat/internal/say"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -92,7 +93,7 @@ func (w *fieldWorld) stored(t *testing.T) map[string]string {
 	seq := int64(0)
 	w.Records(7, func(second int64, records []sample.Record) {
 		for i := range records {
-			must(t, shard.Add(&records[i]))
+			must.Succeed(t, shard.Add(&records[i]))
 		}
 		d := sketch.NewDelta(config)
 		shard.Seal(d)
@@ -100,25 +101,25 @@ func (w *fieldWorld) stored(t *testing.T) map[string]string {
 		now, h := time.Unix(second+1, 0), fold.Horizon{Complete: second + 1, Over: second + 1}
 		deltas := []fold.Delta{fold.NewDelta("collector", seq, d)}
 		for _, at := range s.Minutes.Missing(deltas) {
-			must(t, s.Minutes.Reopen(at, nil))
+			must.Succeed(t, s.Minutes.Reopen(at, nil))
 		}
 		s.Fold(deltas, now)
 		closing := s.Closing(h, now)
 		for left, done := closing, false; !done; {
 			left, done = s.Observe(left, h, now)
-			must(t, s.SetIncidents(s.UnknownIncidents(nil), nil))
-			must(t, s.Compare(now))
+			must.Succeed(t, s.SetIncidents(s.UnknownIncidents(nil), nil))
+			must.Succeed(t, s.Compare(now))
 		}
 		p, err := s.Pending(closing, s.Tables(now), h, now)
-		must(t, err)
+		must.Succeed(t, err)
 		for i := range p.Findings {
 			f, err := detect.ReadFinding(p.Findings[i].Document)
-			must(t, err)
+			must.Succeed(t, err)
 			findings[f.Fingerprint] = f
 		}
 		for i := range p.Incidents {
 			var in detect.Incident
-			must(t, json.Unmarshal(p.Incidents[i].Document, &in))
+			must.Succeed(t, json.Unmarshal(p.Incidents[i].Document, &in))
 			incidents[in.ID] = in
 		}
 		s.MarkWritten(p)
@@ -134,13 +135,6 @@ func (w *fieldWorld) analyzed(t *testing.T) map[string]string {
 		Findings  []detect.Finding
 	}
 	text := w.analyze(t, analyze.Options{Format: analyze.FormatJSON})
-	must(t, json.NewDecoder(strings.NewReader(text)).Decode(&r))
+	must.Succeed(t, json.NewDecoder(strings.NewReader(text)).Decode(&r))
 	return w.described(r.Findings, r.Incidents)
-}
-
-func must(t testing.TB, err error) {
-	if err != nil {
-		t.Helper()
-		t.Fatal(err)
-	}
 }

@@ -12,9 +12,9 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
-	"github.com/keyheat/keyheat/detect/checkpoint"
 	"github.com/keyheat/keyheat/internal/judge/fold"
 	reporter "github.com/keyheat/keyheat/internal/judge/verdict"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -29,11 +29,11 @@ func handOver(t testing.TB, from *board.Board, o board.Options, observed []*sket
 	first := map[sample.Target]int64{}
 	for _, m := range from.Memories(func(board.Change) bool { return true }) {
 		again := new(board.Memory)
-		must(t, checkpoint.Unmarshal(checkpoint.Marshal(m), again))
+		must.Succeed(t, board.UnmarshalCheckpoint(board.MarshalCheckpoint(m), again))
 		all, first[m.Target()] = append(all, again), m.From()
 	}
 	clock, again := from.Clock(), board.Clock{}
-	must(t, checkpoint.Unmarshal(checkpoint.Marshal(&clock), &again))
+	must.Succeed(t, board.UnmarshalCheckpoint(board.MarshalCheckpoint(&clock), &again))
 	to := board.New(o)
 	to.Restore(slices.Values(all))
 	windows := slices.DeleteFunc(slices.Clone(observed), func(w *sketch.Window) bool { return w.Second < first[w.Target] })
@@ -101,12 +101,12 @@ func (w *fieldWorld) judged(t *testing.T, restarts []int64) map[string]string {
 			begins = second
 		}
 		for i := range records {
-			must(t, shard.Add(&records[i]))
+			must.Succeed(t, shard.Add(&records[i]))
 		}
 		d := sketch.NewDelta(config)
 		shard.Seal(d)
 		body, err := d.MarshalBinary()
-		must(t, err)
+		must.Succeed(t, err)
 		st.deltas = append(st.deltas, body)
 		st.pass(t, s, second+1)
 		if slices.Contains(restarts, second-begins) {
@@ -134,7 +134,7 @@ func (w *fieldWorld) begin(t *testing.T, st *reporterStore) *reporter.State {
 	var open []detect.Finding
 	for _, row := range st.findings {
 		if f, err := detect.ReadFinding(row.Document); f.State != detect.Resolved {
-			must(t, err)
+			must.Succeed(t, err)
 			open = append(open, f)
 		}
 	}
@@ -144,7 +144,7 @@ func (w *fieldWorld) begin(t *testing.T, st *reporterStore) *reporter.State {
 			incidents = append(incidents, row)
 		}
 	}
-	must(t, s.SetOpen(incidents))
+	must.Succeed(t, s.SetOpen(incidents))
 	since := s.Restore(open)
 	var windows []store.Window
 	for at, row := range st.windows {
@@ -153,7 +153,7 @@ func (w *fieldWorld) begin(t *testing.T, st *reporterStore) *reporter.State {
 		}
 	}
 	slices.SortFunc(windows, func(a, b store.Window) int { return cmp.Or(a.Second.Compare(b.Second), a.Target.Compare(b.Target)) })
-	must(t, s.Replay(windows))
+	must.Succeed(t, s.Replay(windows))
 	s.Resume()
 	return s
 }
@@ -166,18 +166,18 @@ func (st *reporterStore) pass(t *testing.T, s *reporter.State, clock int64) {
 	var deltas []fold.Delta
 	for seq := s.Windows.Read[writer] + 1; seq <= int64(len(st.deltas)); seq++ {
 		d := new(sketch.Delta)
-		must(t, d.UnmarshalBinary(st.deltas[seq-1]))
+		must.Succeed(t, d.UnmarshalBinary(st.deltas[seq-1]))
 		deltas = append(deltas, fold.NewDelta(writer, seq, d))
 	}
 	for _, at := range s.Minutes.Missing(deltas) {
-		must(t, s.Minutes.Reopen(at, nil))
+		must.Succeed(t, s.Minutes.Reopen(at, nil))
 	}
 	loaded := map[fold.Instant]*fold.OpenWindow{}
 	for target, seconds := range s.Windows.Missing(deltas) {
 		for _, second := range seconds {
 			if row, stored := st.windows[fold.Instant{Target: target, Second: second}]; stored {
 				o, err := fold.Reopen(row)
-				must(t, err)
+				must.Succeed(t, err)
 				loaded[fold.Instant{Target: target, Second: second}] = o
 			}
 		}
@@ -188,15 +188,15 @@ func (st *reporterStore) pass(t *testing.T, s *reporter.State, clock int64) {
 	for left, done := closing, false; !done; {
 		left, done = s.Observe(left, h, now)
 		incidents, err := s.SetFindings(rowsOf(st.findings, slices.Concat(s.Unknown(), s.UnknownRoots())))
-		must(t, err)
+		must.Succeed(t, err)
 		ids := s.UnknownIncidents(incidents)
-		must(t, s.SetIncidents(ids, rowsOf(st.incidents, ids)))
-		must(t, s.Compare(now))
+		must.Succeed(t, s.SetIncidents(ids, rowsOf(st.incidents, ids)))
+		must.Succeed(t, s.Compare(now))
 	}
 	tables := s.Tables(now)
 	s.Heat.MissingRollups(h)
 	p, err := s.Pending(closing, tables, h, now)
-	must(t, err)
+	must.Succeed(t, err)
 	st.write(&p.Judgement)
 	s.MarkWritten(p)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/detect/keydesign"
+	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/scenario"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -423,7 +424,7 @@ func paging(found []detect.Finding) []detect.Finding {
 func inJSON(t *testing.T, found []detect.Finding) string {
 	t.Helper()
 	text, err := json.MarshalIndent(found, "", " ")
-	must(t, err)
+	must.Succeed(t, err)
 	return string(text)
 }
 

@@ -41,7 +41,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/store"
@@ -80,7 +79,7 @@ type Route struct {
 	config   Config
 	store    Store
 	logger   *slog.Logger
-	notifier notify.Notifier
+	notifier receiver.Notifier
 	// told holds the last minute's notices; summarised the time of the last summary.
 	told       []telling
 	summarised time.Time
@@ -228,17 +227,17 @@ func (r *Route) deliverAll(ctx context.Context, due []store.Notification) (again
 	return len(due) > 0, nil
 }
 
-func (r *Route) notice(ctx context.Context, n store.Notification) (*notify.Notice, error) {
-	named, err := r.store.FindingsByFingerprint(ctx, notify.ListNamed(&n))
+func (r *Route) notice(ctx context.Context, n store.Notification) (*receiver.Notice, error) {
+	named, err := r.store.FindingsByFingerprint(ctx, receiver.ListNamed(&n))
 	if err != nil {
 		return nil, err
 	}
-	return notify.NewNotice(n, r.config.Pages, named), nil
+	return receiver.NewNotice(n, r.config.Pages, named), nil
 }
 
 // attempt makes one attempt, and notes how the receiver answered. One that ctx ended is
 // none: it is made again after the restart.
-func (r *Route) attempt(ctx context.Context, n *notify.Notice) (notify.Response, error) {
+func (r *Route) attempt(ctx context.Context, n *receiver.Notice) (receiver.Response, error) {
 	limited, cancel := context.WithTimeout(ctx, r.config.Timeout)
 	defer cancel()
 	started := time.Now()

@@ -19,7 +19,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/keyheat/keyheat/internal/alert"
-	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
 	wait "github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/must"
@@ -99,7 +98,7 @@ func outbox(t *testing.T, all ...string) *store.Store {
 // quick is a configuration whose pauses a test can wait for.
 func quick(url string) alert.Config {
 	return alert.Config{
-		Receiver: notify.Settings{Type: notify.Webhook, URL: url}, Timeout: time.Minute, Poll: 2 * time.Millisecond,
+		Receiver: receiver.Settings{Type: receiver.Webhook, URL: url}, Timeout: time.Minute, Poll: 2 * time.Millisecond,
 		MinPause: time.Millisecond, MaxPause: 4 * time.Millisecond,
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/alert"
-	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/port"
 	"github.com/keyheat/keyheat/store"
@@ -134,7 +134,7 @@ func TestRealAlertmanager(t *testing.T) {
 	both := []store.Incident{{ID: "a", State: "firing", Document: []byte("{}")}, {ID: "b", State: "firing", Document: []byte("{}")}}
 	must.Succeed(t, s.Judge(t.Context(), l, store.Judgement{Incidents: both}))
 	c := quick("")
-	c.Receiver = notify.Settings{Type: notify.Alertmanager, URL: m.url}
+	c.Receiver = receiver.Settings{Type: receiver.Alertmanager, URL: m.url}
 
 	deliver(t, c, s, func() bool { return len(m.alerts(t)) == 2 })
 	await(t, func() bool { return len(m.told()) > 0 })
@@ -182,7 +182,7 @@ func TestRealAlertmanagerTakesHostileKeys(t *testing.T) {
 	err = s.PutNotification(t.Context(), store.Notification{ID: "x1", Fingerprint: "x", Incident: "x", Event: "firing", Route: alert.DefaultRoute, Payload: payload})
 	must.Succeed(t, err)
 	c := quick("")
-	c.Receiver = notify.Settings{Type: notify.Alertmanager, URL: m.url}
+	c.Receiver = receiver.Settings{Type: receiver.Alertmanager, URL: m.url}
 	deliver(t, c, s, none(t, s, alert.DefaultRoute))
 	if a := m.alerts(t)["x"]; len(a.Labels["key"]) < 200 {
 		t.Errorf("alert %+v", a)

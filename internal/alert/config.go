@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/settings/options"
 )
@@ -23,7 +22,7 @@ type Config struct {
 	// Route names it in the outbox: the judge writes notifications for it under this
 	// name.
 	Route    string
-	Receiver notify.Settings
+	Receiver receiver.Settings
 	// Limit is the most notifications a minute that are sent one by one; 0 for no limit.
 	Limit int
 	// Pages is the web pages' public address, for links; empty for none.

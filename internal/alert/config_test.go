@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/keyheat/keyheat/internal/alert"
-	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
@@ -27,7 +27,7 @@ func TestADialIsCheckedWhateverTheNameSays(t *testing.T) {
 
 func TestValidateSaysWhatToDo(t *testing.T) {
 	t.Parallel()
-	good := alert.Config{Receiver: notify.Settings{Type: notify.Webhook, URL: "https://user:password@hooks.example.com/x", Secret: secret}}
+	good := alert.Config{Receiver: receiver.Settings{Type: receiver.Webhook, URL: "https://user:password@hooks.example.com/x", Secret: secret}}
 	if err := good.Validate(); err != nil {
 		t.Errorf("a good configuration: %v", err)
 	}

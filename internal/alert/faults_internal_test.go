@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/store"
 )
@@ -22,7 +22,7 @@ import (
 // faulty is a receiver that answers as package receiver reports of one over HTTP, by
 // the faults of its story. It has what reached it, in order.
 type faulty struct {
-	answer func(since time.Duration) (processed bool, r notify.Response)
+	answer func(since time.Duration) (processed bool, r receiver.Response)
 	began  time.Time
 	mu     sync.Mutex
 	took   []arrival
@@ -41,7 +41,7 @@ type arrival struct {
 	after               time.Duration // since it was put into the outbox
 }
 
-func (f *faulty) Notify(ctx context.Context, n *notify.Notice) notify.Response {
+func (f *faulty) Notify(ctx context.Context, n *receiver.Notice) receiver.Response {
 	processed, r := f.answer(time.Since(f.began))
 	if processed {
 		f.mu.Lock()
@@ -58,11 +58,11 @@ func (f *faulty) Notify(ctx context.Context, n *notify.Notice) notify.Response {
 }
 
 var (
-	fine    = notify.Response{}
-	broken  = notify.Response{Err: errors.New("HTTP 500")}
-	busy    = notify.Response{Err: errors.New("HTTP 429"), RetryAfter: "20"}
-	stalled = notify.Response{Err: errors.New("timeout"), Silent: true}
-	refused = notify.Response{Err: errors.New("connection refused"), Silent: true, Unsent: true}
+	fine    = receiver.Response{}
+	broken  = receiver.Response{Err: errors.New("HTTP 500")}
+	busy    = receiver.Response{Err: errors.New("HTTP 429"), RetryAfter: "20"}
+	stalled = receiver.Response{Err: errors.New("timeout"), Silent: true}
+	refused = receiver.Response{Err: errors.New("connection refused"), Silent: true, Unsent: true}
 )
 
 // process is a reporter's part that delivers one route, until it is killed.
@@ -73,7 +73,7 @@ type process struct {
 
 func start(t *testing.T, s Store, to *faulty, route, holder string) *process {
 	t.Helper()
-	r, err := New(Config{Route: route, Receiver: notify.Settings{Type: notify.Webhook, URL: "http://127.0.0.1:1"}, Poll: 2 * time.Second}, s, holder, slog.New(slog.DiscardHandler))
+	r, err := New(Config{Route: route, Receiver: receiver.Settings{Type: receiver.Webhook, URL: "http://127.0.0.1:1"}, Poll: 2 * time.Second}, s, holder, slog.New(slog.DiscardHandler))
 	must.Succeed(t, err)
 	r.notifier = to
 	ctx, cancel := context.WithCancel(t.Context())
@@ -170,21 +170,21 @@ func faultRun(t *testing.T, killed time.Duration) {
 	defer s.Close()
 	began := time.Now()
 	receivers := map[string]*faulty{
-		"healthy": {answer: func(time.Duration) (bool, notify.Response) { return true, fine }},
-		"failing": {answer: func(time.Duration) (bool, notify.Response) {
+		"healthy": {answer: func(time.Duration) (bool, receiver.Response) { return true, fine }},
+		"failing": {answer: func(time.Duration) (bool, receiver.Response) {
 			switch n := rng.IntN(100); {
 			case n < 30:
 				return false, broken
 			case n < 40:
 				return rng.IntN(2) == 0, stalled
 			case n < 45:
-				return true, notify.Response{Err: errors.New("connection reset")}
+				return true, receiver.Response{Err: errors.New("connection reset")}
 			case n < 50:
 				return false, busy
 			}
 			return true, fine
 		}},
-		"away": {answer: func(since time.Duration) (bool, notify.Response) {
+		"away": {answer: func(since time.Duration) (bool, receiver.Response) {
 			if since > awayFrom && since < awayTo {
 				return false, refused
 			}
@@ -277,7 +277,7 @@ func TestTwoReporters(t *testing.T) {
 			judged(fmt.Sprintf("incident-%02d", i), life[0])
 		}
 		frozen := &faulty{began: time.Now()}
-		frozen.answer = func(time.Duration) (bool, notify.Response) {
+		frozen.answer = func(time.Duration) (bool, receiver.Response) {
 			if len(frozen.seen()) == 7 {
 				time.Sleep(10 * time.Minute) // whatever the context says
 			}
@@ -286,7 +286,7 @@ func TestTwoReporters(t *testing.T) {
 		first := start(t, s, frozen, "pager", "first")
 		time.Sleep(time.Minute)
 		before := len(frozen.seen())
-		second := &faulty{began: time.Now(), answer: func(time.Duration) (bool, notify.Response) { return true, fine }}
+		second := &faulty{began: time.Now(), answer: func(time.Duration) (bool, receiver.Response) { return true, fine }}
 		other := start(t, s, second, "pager", "second")
 		time.Sleep(time.Minute)
 		for i := range incidents {

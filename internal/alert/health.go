@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/store"
@@ -54,7 +54,7 @@ func (r *Route) relieve(ctx context.Context, now time.Time) error {
 
 // note records how the receiver answered. A receiver that rejects a notification may take
 // others, so the route pauses only after as many failures in a row as give one up.
-func (r *Route) note(ctx context.Context, response notify.Response, now time.Time) error {
+func (r *Route) note(ctx context.Context, response receiver.Response, now time.Time) error {
 	if response.Err == nil {
 		if r.target.Heal(daemon.Whole) {
 			r.logger.Info("the receiver takes notifications again")
@@ -75,7 +75,7 @@ func (r *Route) note(ctx context.Context, response notify.Response, now time.Tim
 	return r.store.ReceiverFailed(ctx, r.config.Route, cause, pause)
 }
 
-func (r *Route) pausesAfter(response notify.Response) bool {
+func (r *Route) pausesAfter(response receiver.Response) bool {
 	return !response.Refused || r.receiver.Failures >= r.config.Refusals
 }
 

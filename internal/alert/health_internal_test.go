@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -23,7 +23,7 @@ import (
 // pager is a receiver that is down at times.
 type pager struct {
 	began  time.Time
-	answer func(since time.Duration, n *notify.Notice) notify.Response
+	answer func(since time.Duration, n *receiver.Notice) receiver.Response
 
 	mu    sync.Mutex
 	tries []try
@@ -32,11 +32,11 @@ type pager struct {
 // try is one attempt, whether the pager took it or not.
 type try struct {
 	at time.Duration
-	*notify.Notice
-	notify.Response
+	*receiver.Notice
+	receiver.Response
 }
 
-func (p *pager) Notify(_ context.Context, n *notify.Notice) notify.Response {
+func (p *pager) Notify(_ context.Context, n *receiver.Notice) receiver.Response {
 	since := time.Since(p.began)
 	response := p.answer(since, n)
 	p.mu.Lock()
@@ -64,8 +64,8 @@ func (p *pager) took() (all []string) {
 }
 
 // down answers like a receiver that is away between two times.
-func down(from, to time.Duration, as notify.Response) func(time.Duration, *notify.Notice) notify.Response {
-	return func(since time.Duration, _ *notify.Notice) notify.Response {
+func down(from, to time.Duration, as receiver.Response) func(time.Duration, *receiver.Notice) receiver.Response {
+	return func(since time.Duration, _ *receiver.Notice) receiver.Response {
 		if since >= from && since < to {
 			return as
 		}
@@ -76,9 +76,9 @@ func down(from, to time.Duration, as notify.Response) func(time.Duration, *notif
 // page runs the route "pager" until the returned function is called. The pauses are the
 // default ones. A poll costs SQLite under the race detector 20 ms, so that it comes every
 // five seconds.
-func page(t *testing.T, s Store, to notify.Notifier, change func(*Config)) (stop func()) {
+func page(t *testing.T, s Store, to receiver.Notifier, change func(*Config)) (stop func()) {
 	t.Helper()
-	c := Config{Route: "pager", Poll: 5 * time.Second, Receiver: notify.Settings{Type: notify.Webhook, URL: "http://127.0.0.1:1"}}
+	c := Config{Route: "pager", Poll: 5 * time.Second, Receiver: receiver.Settings{Type: receiver.Webhook, URL: "http://127.0.0.1:1"}}
 	if change != nil {
 		change(&c)
 	}
@@ -109,7 +109,7 @@ func receiverOf(t *testing.T, s *store.Store) store.Receiver {
 func TestARecoveredReceiverIsToldAllAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		as    notify.Response
+		as    receiver.Response
 		after time.Duration
 	}{
 		"refuses connections": {refused, 0}, "returns 500": {broken, 0}, "hangs until the timeout": {stalled, 10 * time.Second},
@@ -124,7 +124,7 @@ func TestARecoveredReceiverIsToldAllAtOnce(t *testing.T) {
 				if testing.Short() {
 					outage = 10 * time.Minute
 				}
-				p := &pager{began: time.Now(), answer: func(since time.Duration, n *notify.Notice) notify.Response {
+				p := &pager{began: time.Now(), answer: func(since time.Duration, n *receiver.Notice) receiver.Response {
 					response := down(0, outage, c.as)(since, n)
 					if response.Err != nil {
 						time.Sleep(c.after)
@@ -169,7 +169,7 @@ func TestOneThatAlwaysFailsKeepsNoOtherBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, judged := newStory(t, "pager")
 		defer s.Close()
-		p := &pager{began: time.Now(), answer: func(_ time.Duration, n *notify.Notice) notify.Response {
+		p := &pager{began: time.Now(), answer: func(_ time.Duration, n *receiver.Notice) receiver.Response {
 			if n.Subject == "poison" {
 				return broken
 			}
@@ -219,8 +219,8 @@ func TestARefusedNotificationPausesAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, judged := newStory(t, "pager")
 		defer s.Close()
-		rejected := notify.Response{Err: fmt.Errorf("HTTP 400"), Refused: true, Unsent: true}
-		p := &pager{began: time.Now(), answer: func(_ time.Duration, n *notify.Notice) notify.Response {
+		rejected := receiver.Response{Err: fmt.Errorf("HTTP 400"), Refused: true, Unsent: true}
+		p := &pager{began: time.Now(), answer: func(_ time.Duration, n *receiver.Notice) receiver.Response {
 			if n.Subject == "bad" {
 				return rejected
 			}
@@ -269,7 +269,7 @@ func TestAHostsClockIsAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, judged := newStory(t, "pager")
 		defer s.Close()
-		p := &pager{began: time.Now(), answer: down(0, 10*time.Second, notify.Response{Err: errors.New("HTTP 400"), Refused: true})}
+		p := &pager{began: time.Now(), answer: down(0, 10*time.Second, receiver.Response{Err: errors.New("HTTP 400"), Refused: true})}
 		stop := page(t, slowClock{s}, p, func(c *Config) { c.Poll = time.Second })
 		judged("i", detect.EventFiring)
 		time.Sleep(30 * time.Second)

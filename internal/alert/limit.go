@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/store"
 )
@@ -58,9 +58,9 @@ func (r *Route) summarise(ctx context.Context, due []store.Notification) error {
 
 // summary is one notice about several notifications, the worst one's with another
 // title.
-func (r *Route) summary(ctx context.Context, due []store.Notification) (*notify.Notice, error) {
+func (r *Route) summary(ctx context.Context, due []store.Notification) (*receiver.Notice, error) {
 	tables := make(map[string]int)
-	var worst *notify.Notice
+	var worst *receiver.Notice
 	for _, n := range due {
 		notice, err := r.notice(ctx, n)
 		if err != nil {
@@ -83,7 +83,7 @@ func (r *Route) summary(ctx context.Context, due []store.Notification) (*notify.
 
 // repeat sends all open incidents again, to a receiver that forgets them otherwise.
 func (r *Route) repeat(ctx context.Context, now time.Time) error {
-	forgetful, is := r.notifier.(notify.Repeater)
+	forgetful, is := r.notifier.(receiver.Repeater)
 	if !is || now.Sub(r.repeated) < forgetful.Interval() || r.receiver.NextAttempt.After(r.now()) {
 		return nil
 	}

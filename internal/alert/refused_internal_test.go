@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/store"
 )
 
 // rejected is a status between 400 and 499.
-var rejected = notify.Response{Err: errors.New("HTTP 401"), Refused: true, Unsent: true}
+var rejected = receiver.Response{Err: errors.New("HTTP 401"), Refused: true, Unsent: true}
 
 // TestARevokedTokenLosesNoNotification: a receiver that rejects every notification for 40
 // minutes fails as one that is down: it is tried at most 30 s apart, and gets all
@@ -72,7 +72,7 @@ func TestOnlyWhatIsRejectedWhileOthersPassIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, judged := newStory(t, "pager")
 		defer s.Close()
-		p := &pager{began: time.Now(), answer: func(since time.Duration, n *notify.Notice) notify.Response {
+		p := &pager{began: time.Now(), answer: func(since time.Duration, n *receiver.Notice) receiver.Response {
 			if n.Subject == "bad" || since < time.Hour {
 				return rejected
 			}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/alert"
-	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/store"
 )
@@ -198,7 +198,7 @@ func TestAlertmanagerIsToldAgain(t *testing.T) {
 	var last atomic.Value
 	r := receiveBodies(t, func(body string) { posts.Add(1); last.Store(body) })
 	c := quick("")
-	c.Receiver = notify.Settings{Type: notify.Alertmanager, URL: r}
+	c.Receiver = receiver.Settings{Type: receiver.Alertmanager, URL: r}
 	// The two, and the one that goes on, at once after each start.
 	deliver(t, c, s, func() bool { return posts.Load() == 3 })
 	deliver(t, c, s, func() bool { return posts.Load() == 4 })
@@ -209,7 +209,7 @@ func TestAlertmanagerIsToldAgain(t *testing.T) {
 
 func TestSettingsAreChecked(t *testing.T) {
 	t.Parallel()
-	c := alert.Config{Receiver: notify.Settings{Type: notify.PagerDuty}}
+	c := alert.Config{Receiver: receiver.Settings{Type: receiver.PagerDuty}}
 	if _, err := alert.New(c, nil, "test", slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "secret: missing") {
 		t.Errorf("got %v", err)
 	}

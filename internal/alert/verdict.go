@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -36,7 +36,7 @@ type verdict struct {
 // notification, with this one. If n was rejected more often, the receiver took another
 // one in between, so n is at fault; otherwise the receiver may reject everything, as with
 // a revoked token, and n is kept.
-func judge(c Config, n store.Notification, r notify.Response, failures int, now time.Time) verdict {
+func judge(c Config, n store.Notification, r receiver.Response, failures int, now time.Time) verdict {
 	if r.Err == nil {
 		return verdict{outcome: delivered}
 	}
@@ -64,7 +64,7 @@ const maxRefusedPause = 15 * time.Minute
 // pauseAfter is the pause after a failed attempt: it doubles with every failure before,
 // and is at least the receiver's requested pause. A fifth is random, so that routes which
 // failed together do not retry together for ever.
-func pauseAfter(r notify.Response, shortest, longest time.Duration, failures int, now time.Time) time.Duration {
+func pauseAfter(r receiver.Response, shortest, longest time.Duration, failures int, now time.Time) time.Duration {
 	d := longest
 	if failures < 20 {
 		d = min(d, shortest<<failures)

@@ -3,8 +3,8 @@
 // small pictures of lists ([Trend]), a table's key space ([Ring]) and loads beside the limit
 // ([Bar]).
 //
-// A picture is an SVG as wide as the page gives it. Times, gaps and texts have places in
-// percent of the width, so that nothing is stretched. Cells and lines are paths in an SVG
+// A picture over time is an SVG as wide as the page gives it. Times, gaps and texts have
+// places in percent, so that nothing is stretched. Cells and lines are layers: paths in an SVG
 // within, whose viewBox is as wide as the picture has cells. The package reads no store and
 // knows no address.
 package chart
@@ -12,18 +12,26 @@ package chart
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
 
-// Plot is the frame of a picture over time.
-type Plot struct {
-	// From is the left edge. The width has Columns cells of Step seconds.
-	From    time.Time
-	Columns int
-	Step    int64
-	Times   []Tick
-	Gaps    []Span
+// Picture is a picture over time.
+type Picture struct {
+	// From is the left edge. The width has Columns cells of Step seconds, and Height is that
+	// of the viewBox.
+	From            time.Time
+	Columns, Height int
+	Step            int64
+	Times           []Tick
+	// Gaps were not counted, and Partly in part.
+	Gaps, Partly []Span
+	// Rules are lines across the picture, with a text where they are an axis.
+	Rules []Tick
+	// Layers are drawn one over the other.
+	Layers []Layer
 }
 
 // Tick is a mark of an axis with its text, at a part of its length in percent.
@@ -32,13 +40,17 @@ type Tick struct{ At, Text string }
 // Span is a part of the width, in percent.
 type Span struct{ X, Width string }
 
+// Layer is a path with its class in the style sheet. Text is its meaning in the legend, and
+// empty where the legend leaves it out.
+type Layer struct{ Class, Path, Text string }
+
 // percent writes a part of a picture's width or height.
 func percent(part float64) string { return number(100*part) + "%" }
 
 func number(v float64) string { return fmt.Sprint(math.Round(100*v) / 100) }
 
 // spans returns the runs of columns that match.
-func (p *Plot) spans(columns int, matches func(column int) bool) (all []Span) {
+func (p *Picture) spans(columns int, matches func(column int) bool) (all []Span) {
 	begin := -1
 	for n := range columns + 1 {
 		switch is := n < columns && matches(n); {
@@ -63,25 +75,20 @@ var roundTimes = []time.Duration{
 const mostTimes, edge = 6, 0.04
 
 // addTimes marks round times.
-func (p *Plot) addTimes() {
+func (p *Picture) addTimes() {
 	whole := time.Duration(int64(p.Columns)*p.Step) * time.Second
-	every := roundTimes[len(roundTimes)-1]
-	for _, of := range roundTimes {
-		if of*mostTimes >= whole {
-			every = of
-			break
-		}
+	n := slices.IndexFunc(roundTimes, func(d time.Duration) bool { return d*mostTimes >= whole })
+	every := roundTimes[max(n, 0)]
+	if n < 0 {
+		every = roundTimes[len(roundTimes)-1]
 	}
 	format := "15:04"
-	switch {
-	case every < time.Minute:
+	if every < time.Minute {
 		format = time.TimeOnly
-	case every >= 24*time.Hour:
-		format = "2 Jan"
 	}
 	for at := p.From.Truncate(every); at.Before(p.From.Add(whole)); at = at.Add(every) {
 		text := at.UTC().Format(format)
-		if every >= time.Minute && at.Equal(at.Truncate(24*time.Hour)) {
+		if at.Equal(at.Truncate(24 * time.Hour)) {
 			text = at.UTC().Format("2 Jan")
 		}
 		if x := at.Sub(p.From).Seconds() / whole.Seconds(); x >= edge && x <= 1-edge {
@@ -94,8 +101,8 @@ func (p *Plot) addTimes() {
 type path struct{ strings.Builder }
 
 // addRect adds a rectangle in a column.
-func (p *path) addRect(column, y, height float64) {
-	fmt.Fprintf(p, "M%s %sh1v%sh-1z", number(column), number(y), number(height))
+func (p *path) addRect(column int, y, height float64) {
+	fmt.Fprintf(p, "M%d %sh1v%sh-1z", column, number(y), number(height))
 }
 
 // steps draws a line from column to column, as high as each is known to be.
@@ -113,4 +120,31 @@ func steps(columns int, at func(column int) (y float64, known bool)) string {
 		drawn = known
 	}
 	return p.String()
+}
+
+// shares are the upper ends of the colours, as shares of the limit. Values up to the first
+// one have no colour, and values above the last one have one more. The style sheet has the
+// colours themselves, --heat-1 to --heat-6.
+var shares = []float64{0.1, 0.25, 0.5, 0.8, 1, 2}
+
+// overLimit is the first colour above the limit.
+const overLimit = 5
+
+// colour returns the number of a load's colour; 0 for none.
+func colour(share float64) int {
+	n, _ := slices.BinarySearch(shares, share)
+	return n
+}
+
+func class(colour int) string { return "heat-" + strconv.Itoa(colour) }
+
+// Bar is a load beside the limit, which stands in the middle of its width.
+type Bar struct {
+	Name, Text, Width string
+	Over              bool
+}
+
+// NewBar returns the bar of a load, which is a share of the limit.
+func NewBar(name, text string, share float64) Bar {
+	return Bar{Name: name, Text: text, Width: percent(min(1, share/2)), Over: share > 1}
 }

@@ -41,13 +41,16 @@ func minutes(wcu map[int]int) *chart.Map {
 func TestMapPicture(t *testing.T) {
 	t.Parallel()
 	p := minutes(map[int]int{0: 50, 1: 200, 2: 900, 3: 1500, 5: 2500}).Picture()
-	got := []string{p.Over, p.Far, p.Refused, fmt.Sprint(p.Gaps), fmt.Sprint(p.Partly), fmt.Sprint(p.Columns, p.Height, p.Rules)}
-	for _, l := range p.Cells {
-		got = append(got, l.Class+" "+l.Path)
+	got := []string{fmt.Sprint(p.Gaps), fmt.Sprint(p.Partly), fmt.Sprint(p.Columns, p.Height, p.Rules)}
+	for _, l := range p.Layers {
+		got = append(got, fmt.Sprintf("%s|%s|%s", l.Class, l.Path, l.Text))
 	}
 	want := []string{
-		"M3 0h1v1h-1z", "M5 4h1v2h-1z", "M3 17h1v1h-1zM5 17h1v1h-1z", "[{16.67% 16.67%}]", "[{33.33% 1.67%}]", "60 51 [20]",
-		"heat-0 ", "heat-1 M1 1h1v15h-1z", "heat-2 ", "heat-3 ", "heat-4 M2 1h1v15h-1z", "heat-5 M3 1h1v15h-1z", "heat-6 M5 1h1v15h-1z",
+		"[{16.67% 16.67%}]", "[{33.33% 1.67%}]", "60 51 [{39.22% }]",
+		"cells heat-0||no colour: to 10%", "cells heat-1|M1 1h1v15h-1z|to 25%", "cells heat-2||to 50%", "cells heat-3||to 80%", "cells heat-4|M2 1h1v15h-1z|to 100%",
+		"cells heat-5|M3 1h1v15h-1z|over the limit", "cells heat-6|M5 1h1v15h-1z|over twice the limit",
+		"cells over|M3 0h1v1h-1z|", "cells far|M5 4h1v2h-1z|", "cells refused|M3 17h1v1h-1zM5 17h1v1h-1z|throttled",
+		"others|" + p.Layers[10].Path + "|",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("the picture has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -62,16 +65,19 @@ func TestSeconds(t *testing.T) {
 	t.Parallel()
 	m := minutes(map[int]int{0: 500, 3: 2000})
 	s := chart.NewSeconds(m)
-	if len(s.Grid) != 6 || s.Grid[4].Text != "2,000" || s.Limit != (chart.Tick{At: "61.6%", Text: "limit 1,000"}) {
-		t.Errorf("the grid is %v, the limit %v", s.Grid, s.Limit)
+	if len(s.Rules) != 6 || s.Rules[4].Text != "2,000" || s.Limit != (chart.Tick{At: "61.6%", Text: "limit 1,000"}) {
+		t.Errorf("the rules are %v, the limit %v", s.Rules, s.Limit)
 	}
-	for got, want := range map[string]string{
-		s.Consumed: "M0 242.4h1v57.6h-1zM3 92.64h1v207.36h-1z", s.Throttled: "M3 69.6h1v23.04h-1z",
-		s.Line[:25]: "M0 242.4h1V300h1V300h1V69", fmt.Sprint(s.Gaps): "[{16.67% 16.67%}]",
-	} {
-		if got != want {
-			t.Errorf("a path is %q, want %q", got, want)
-		}
+	got := []string{fmt.Sprint(s.Gaps)}
+	for _, l := range s.Layers {
+		got = append(got, fmt.Sprintf("%s|%.40s|%s", l.Class, l.Path, l.Text))
+	}
+	want := []string{
+		"[{16.67% 16.67%}]", "consumed|M0 242.4h1v57.6h-1zM3 92.64h1v207.36h-1z|consumed", "throttled|M3 69.6h1v23.04h-1z|throttled",
+		"line|M0 242.4h1V300h1V300h1V69.6h1V300h1V300h|",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the picture has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	if chart.NewSeconds(nil) != nil {
 		t.Error("no map has a picture")
@@ -86,8 +92,8 @@ func TestTrend(t *testing.T) {
 		"Last hour: no load seen near the limit":                                      {{}, {Load: true}},
 		"Last hour: over the limit, highest in the 60 s from 12:01; 60 s not counted": {{Share: 0.5, Load: true}, {Share: 1.5, Load: true}, {Unknown: true}},
 	} {
-		if p := chart.NewTrend("Last hour", cells, noon, time.Minute, "15:04"); p.Text != want || p.Width != 2*len(cells) {
-			t.Errorf("the picture is %d wide and says %q, want %q", p.Width, p.Text, want)
+		if p := chart.NewTrend("Last hour", cells, noon, time.Minute); p.Text != want || p.Width() != 2*len(cells) {
+			t.Errorf("the picture is %d wide and says %q, want %q", p.Width(), p.Text, want)
 		}
 	}
 }

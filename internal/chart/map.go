@@ -9,6 +9,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
 )
 
 // The dimensions of a map.
@@ -68,6 +69,8 @@ type Row struct {
 	Cells []Cell `json:"cells"`
 
 	highest int
+	// shards are the names of the key shards in the row.
+	shards map[string]bool
 }
 
 // Cell is a key's heat in a column. In JSON it is a list of numbers: column, value, low,
@@ -152,20 +155,6 @@ func (m *Map) addRest(columns map[int64]*rollup.Rollup) {
 	}
 }
 
-// SumRest returns the load in units of everything without a row; nil if it is known for
-// no column.
-func (m *Map) SumRest() (sum *float64) {
-	for _, rest := range m.Rest {
-		if rest != nil && sum == nil {
-			sum = new(0.0)
-		}
-		if rest != nil {
-			*sum += *rest
-		}
-	}
-	return sum
-}
-
 // restRate is the load of everything without a row in a counted second of a column.
 func (m *Map) restRate(column int) float64 {
 	if m.Rest[column] == nil {
@@ -184,10 +173,13 @@ func (m *Map) RestPeak() (most float64) {
 
 func tenth(v float64) float64 { return math.Round(v*10) / 10 }
 
-// limitOf returns the unit of a dimension, and a partition's limit.
-func limitOf(what string) (unit string, limit float64) {
+// side returns the value of a map's dimension.
+func side[T any](what string, write, read T) T {
 	if what == Read {
-		return "RCU", detect.Units(detect.PartitionRead)
+		return read
 	}
-	return "WCU", detect.Units(detect.PartitionWrite)
+	return write
 }
+
+// ofSide returns the units of a load in the map's dimension.
+func (m *Map) ofSide(l sketch.Load) float64 { return detect.Units(side(m.What, l.Write, l.Read)) }

@@ -1,24 +1,6 @@
 package chart
 
-// Picture is a map in SVG. The page lists the keys beside it, in rows of the same heights.
-type Picture struct {
-	Plot
-	Height int
-	// Cells are the colours, the coldest first: a hot cell that is narrower than a pixel
-	// lies on its neighbours. Over and Far mark cells above the limit and above twice the
-	// limit, and Refused those with throttled requests: paths.
-	Cells              []Layer
-	Over, Far, Refused string
-	// Partly are columns of which some seconds were not counted.
-	Partly []Span
-	// Rules are the heights of the lines below the rows.
-	Rules []int
-	// Rest is the load of everything without a row: a path.
-	Rest string
-}
-
-// Layer is the cells of one colour.
-type Layer struct{ Class, Path string }
+import "github.com/keyheat/keyheat/internal/say/wording"
 
 // The geometry of a map, in pixels. The style sheet gives the lists beside it the same
 // heights.
@@ -26,43 +8,53 @@ const (
 	rowHeight, cellHeight, restHeight = 20, 15, 30
 )
 
-// Picture draws the map.
+// Picture draws the map. The page lists the keys beside it, in rows of the same heights.
 func (m *Map) Picture() *Picture {
-	p := &Picture{Plot: Plot{From: m.From, Columns: len(m.Seen), Step: m.Step}}
+	bottom := len(m.Rows) * rowHeight
+	p := &Picture{From: m.From, Columns: len(m.Seen), Step: m.Step, Height: bottom + restHeight + 1}
 	p.Gaps = p.spans(len(m.Seen), func(n int) bool { return m.Seen[n] == 0 })
 	p.Partly = p.spans(len(m.Seen), func(n int) bool { return m.Seen[n] > 0 && m.Seen[n] < m.Step })
 	p.addTimes()
-	var layers [7]path
+	var cells [7]path
 	var over, far, refused path
 	for i, row := range m.Rows {
 		top := float64(i * rowHeight)
 		for _, c := range row.Cells {
-			x, of := float64(c.Column), colour(c.Value/m.Limit)
+			of := colour(c.Value / m.Limit)
 			if of > 0 {
-				layers[of].addRect(x, top+1, cellHeight)
+				cells[of].addRect(c.Column, top+1, cellHeight)
 			}
 			switch {
 			case of == overLimit:
-				over.addRect(x, top, 1)
+				over.addRect(c.Column, top, 1)
 			case of > overLimit:
-				far.addRect(x, top+4, 2)
+				far.addRect(c.Column, top+4, 2)
 			}
 			if c.Refused > 0 {
-				refused.addRect(x, top+cellHeight+2, 1)
+				refused.addRect(c.Column, top+cellHeight+2, 1)
 			}
 		}
-		p.Rules = append(p.Rules, (i+1)*rowHeight)
+		p.Rules = append(p.Rules, Tick{At: percent((top + rowHeight) / float64(p.Height))})
 	}
-	for n := range layers {
-		p.Cells = append(p.Cells, Layer{class(n), layers[n].String()})
+	// The coldest first: a hot cell that is narrower than a pixel lies on its neighbours.
+	for n, text := range colourTexts() {
+		p.Layers = append(p.Layers, Layer{"cells " + class(n), cells[n].String(), text})
 	}
-	p.Over, p.Far, p.Refused = over.String(), far.String(), refused.String()
-	bottom := len(m.Rows) * rowHeight
-	p.Height = bottom + restHeight + 1
-	// No key has this load, so it has heights instead of colours.
+	// No key has the load of everything else, so it has heights instead of colours.
 	scale := float64(restHeight-6) / max(m.RestPeak(), 1)
-	p.Rest = steps(len(m.Rest), func(n int) (y float64, known bool) {
+	rest := steps(len(m.Rest), func(n int) (y float64, known bool) {
 		return float64(bottom+restHeight-2) - scale*m.restRate(n), m.Rest[n] != nil
 	})
+	p.Layers = append(p.Layers, Layer{"cells over", over.String(), ""}, Layer{"cells far", far.String(), ""},
+		Layer{"cells refused", refused.String(), "throttled"}, Layer{"others", rest, ""})
 	return p
+}
+
+// colourTexts are the meanings of the colours, the coldest first.
+func colourTexts() (all []string) {
+	for _, share := range shares[:overLimit] {
+		all = append(all, "to "+wording.Percent(share))
+	}
+	all[0] = "no colour: " + all[0]
+	return append(all, "over the limit", "over twice the limit")
 }

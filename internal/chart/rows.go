@@ -10,7 +10,6 @@ import (
 	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/shardkey"
-	"github.com/keyheat/keyheat/sketch"
 )
 
 type identity struct {
@@ -18,17 +17,10 @@ type identity struct {
 	hash uint64
 }
 
-// line is a row in the making. shards are the names of the key shards in it; nil for a key
-// that is none.
-type line struct {
-	Row
-	shards map[string]bool
-}
-
 func (m *Map) layRows(columns map[int64]*rollup.Rollup, what string) {
-	m.What, m.Unlisted = what, 0
-	m.Unit, m.Limit = limitOf(what)
-	lines := make(map[identity]*line)
+	m.What, m.Unlisted, m.Unit = what, 0, side(what, "WCU", "RCU")
+	m.Limit = detect.Units(side(what, detect.PartitionWrite, detect.PartitionRead))
+	rows := make(map[identity]*Row)
 	for _, begins := range slices.Sorted(maps.Keys(columns)) {
 		r := columns[begins]
 		column := int((begins - m.From.Unix()) / m.Step)
@@ -36,31 +28,22 @@ func (m *Map) layRows(columns map[int64]*rollup.Rollup, what string) {
 		for i := range r.Keys {
 			k := &r.Keys[i]
 			if c := m.cell(column, k); c.Value > 0 || c.High > 0 {
-				put(lines, k, c)
+				put(rows, k, c)
 			}
 		}
 	}
-	m.Rows = make([]Row, 0, len(lines))
-	for _, l := range lines {
-		m.Rows = append(m.Rows, l.finish(m.Limit))
+	m.Rows = make([]Row, 0, len(rows))
+	for _, r := range rows {
+		r.finish(m.Limit)
+		m.Rows = append(m.Rows, *r)
 	}
 	slices.SortFunc(m.Rows, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(b.Hottest().Value, a.Hottest().Value), cmp.Compare(b.Sum, a.Sum), cmp.Compare(a.Key, b.Key))
 	})
 }
 
-func (m *Map) ofSide(l sketch.Load) float64 {
-	if m.What == Read {
-		return detect.Units(l.Read)
-	}
-	return detect.Units(l.Write)
-}
-
 func (m *Map) cell(column int, k *rollup.Key) Cell {
-	s := k.Write
-	if m.What == Read {
-		s = k.Read
-	}
+	s := side(m.What, k.Write, k.Read)
 	return Cell{
 		Column: column, Seconds: k.Seconds, Reasons: k.Reasons,
 		Value: detect.Units(s.Max.Value), Low: detect.Units(s.Max.Low), High: detect.Units(s.Max.High),
@@ -68,8 +51,8 @@ func (m *Map) cell(column int, k *rollup.Key) Cell {
 	}
 }
 
-// put adds a key's cell to its line. The cells of a column come one after another.
-func put(lines map[identity]*line, k *rollup.Key, c Cell) {
+// put adds a key's cell to its row. The cells of a column come one after another.
+func put(rows map[identity]*Row, k *rollup.Key, c Cell) {
 	id := identity{key: k.Key}
 	base, shard := baseOf(k.Key.Text)
 	shard = shard && !k.Cut
@@ -79,26 +62,23 @@ func put(lines map[identity]*line, k *rollup.Key, c Cell) {
 	case k.Hash != 0: // its text may be cut in some columns
 		id = identity{hash: k.Hash}
 	}
-	l := lines[id]
-	if l == nil {
-		l = &line{Row: Row{Key: sample.Text(cmp.Or(id.key.Text, k.Key.Text)), KeyType: k.Key.Type, Cut: k.Cut}}
-		lines[id] = l
+	r := rows[id]
+	if r == nil {
+		r = &Row{Key: sample.Text(cmp.Or(id.key.Text, k.Key.Text)), KeyType: k.Key.Type, Cut: k.Cut, shards: make(map[string]bool)}
+		rows[id] = r
 	}
-	if l.Cut && !k.Cut {
-		l.Key, l.Cut = sample.Text(k.Key.Text), false
+	if r.Cut && !k.Cut {
+		r.Key, r.Cut = sample.Text(k.Key.Text), false
 	}
 	if shard {
-		if l.shards == nil {
-			l.shards = make(map[string]bool)
-		}
-		l.shards[k.Key.Text] = true
+		r.shards[k.Key.Text] = true
 	}
-	l.Sum += c.Sum
-	if n := len(l.Cells); n > 0 && l.Cells[n-1].Column == c.Column {
-		l.Cells[n-1].join(c)
+	r.Sum += c.Sum
+	if n := len(r.Cells); n > 0 && r.Cells[n-1].Column == c.Column {
+		r.Cells[n-1].join(c)
 		return
 	}
-	l.Cells = append(l.Cells, c)
+	r.Cells = append(r.Cells, c)
 }
 
 // join adds another shard's cell: the hotter one's value counts.
@@ -112,10 +92,10 @@ func (c *Cell) join(o Cell) {
 	c.Reasons |= o.Reasons
 }
 
-func (l *line) finish(limit float64) Row {
-	r := l.Row
-	if r.Shards = len(l.shards); r.Shards == 1 { // it stands for itself
-		for name := range l.shards {
+// finish sums the row up. A single shard stands for itself.
+func (r *Row) finish(limit float64) {
+	if r.Shards = len(r.shards); r.Shards == 1 {
+		for name := range r.shards {
 			r.Key, r.Shards = sample.Text(name), 0
 		}
 	}
@@ -128,7 +108,6 @@ func (l *line) finish(limit float64) Row {
 		}
 	}
 	r.Sum = tenth(r.Sum)
-	return r
 }
 
 // shardOf is the hash of a row of key shards, which differs from the hash of a key of the

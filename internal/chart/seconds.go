@@ -12,27 +12,17 @@ import (
 
 // Seconds is the load of one key over time, with its bounds, beside the limit.
 type Seconds struct {
-	Plot
+	Picture
 	Title, Description string
-	// Limit and Grid are heights.
-	Limit Tick
-	Grid  []Tick
-	// Line is the requested load, Band the area between its bounds, Consumed the area of
-	// the served part below it, and Throttled the area of the rest: paths.
-	Line, Band, Consumed, Throttled string
-	// Stretch is the width of a cell, for the hatching within.
-	Stretch string
+	Limit              Tick
 	// Empty reports that no cell has any load.
 	Empty bool
 }
 
-// The geometry. The height is in units of the viewBox, in page/finding.html too.
 const (
 	secondsHeight, top = 300, 12
 	// fewest is how many cells the width has at least: a short burst is not blown up.
 	fewest = 20
-	// screen is about how wide the picture is on a screen.
-	screen = 1000
 )
 
 // NewSeconds draws the map of one key. It returns nil if the map is nil, or none of it was
@@ -51,8 +41,8 @@ func NewSeconds(m *Map) *Seconds {
 	}
 	step := niceStep(most / 4)
 	s := &Seconds{
-		Plot:  Plot{From: m.From, Columns: max(len(m.Seen), fewest), Step: m.Step},
-		Title: "Load of the key, " + m.Unit + " in each second", Empty: with == 0,
+		Picture: Picture{From: m.From, Columns: max(len(m.Seen), fewest), Step: m.Step, Height: secondsHeight},
+		Title:   "Load of the key, " + m.Unit + " in each second", Empty: with == 0,
 		Description: fmt.Sprintf("%d cells with load from %s to %s UTC, %d of them certainly above the limit of %s",
 			with, m.From.Format(time.DateTime), m.To.Format(time.DateTime), over, wording.About(m.Limit)),
 	}
@@ -63,38 +53,17 @@ func NewSeconds(m *Map) *Seconds {
 	y := func(v float64) float64 { return secondsHeight - v/highest*(secondsHeight-top) }
 	s.Limit = Tick{percent(y(m.Limit) / secondsHeight), "limit " + wording.About(m.Limit)}
 	for v := 0.0; v <= highest; v += step {
-		s.Grid = append(s.Grid, Tick{percent(y(v) / secondsHeight), wording.About(v)})
+		s.Rules = append(s.Rules, Tick{percent(y(v) / secondsHeight), wording.About(v)})
 	}
-	s.Stretch = number(float64(s.Columns) / screen)
 	s.addTimes()
 	s.draw(m, y)
 	return s
 }
 
-// draw adds the paths, and the gaps between them.
+// draw adds the layers, and the gaps between them. A counted step without a cell had a
+// negligible load.
 func (s *Seconds) draw(m *Map, y func(float64) float64) {
-	cells, known := cellsOf(m)
-	s.Gaps = s.spans(len(cells), func(n int) bool { return !known[n] })
-	s.Line = steps(len(cells), func(n int) (float64, bool) { return y(cells[n].Value), known[n] })
-	var band, consumed, throttled path
-	area := func(p *path, column int, high, low float64) {
-		if height := y(low) - y(high); height >= 1 {
-			p.addRect(float64(column), y(high), height)
-		}
-	}
-	for n, c := range cells {
-		served := c.Value * (1 - c.Refused/100)
-		area(&band, n, c.High, c.Low)
-		area(&consumed, n, served, 0)
-		area(&throttled, n, c.Value, served)
-	}
-	s.Band, s.Consumed, s.Throttled = band.String(), consumed.String(), throttled.String()
-}
-
-// cellsOf returns the cells of a key's map, one for each column, and of which the load is
-// known: a counted step without a cell had a negligible load.
-func cellsOf(m *Map) (cells []Cell, known []bool) {
-	cells, known = make([]Cell, len(m.Seen)), make([]bool, len(m.Seen))
+	cells, known := make([]Cell, len(m.Seen)), make([]bool, len(m.Seen))
 	for n, seen := range m.Seen {
 		known[n] = seen > 0
 	}
@@ -103,7 +72,32 @@ func cellsOf(m *Map) (cells []Cell, known []bool) {
 			cells[c.Column], known[c.Column] = c, true
 		}
 	}
-	return cells, known
+	s.Gaps = s.spans(len(cells), func(n int) bool { return !known[n] })
+	var band, consumed, throttled path
+	area := func(p *path, column int, high, low float64) {
+		if height := y(low) - y(high); height >= 1 {
+			p.addRect(column, y(high), height)
+		}
+	}
+	for n, c := range cells {
+		served := c.Value * (1 - c.Refused/100)
+		area(&band, n, c.High, c.Low)
+		area(&consumed, n, served, 0)
+		area(&throttled, n, c.Value, served)
+	}
+	load := "consumed"
+	if throttled.Len() == 0 {
+		load = "requested"
+	}
+	line := steps(len(cells), func(n int) (float64, bool) { return y(cells[n].Value), known[n] })
+	for _, l := range []Layer{
+		{"consumed", consumed.String(), load}, {"throttled", throttled.String(), "throttled"},
+		{"band", band.String(), "between the bounds of what was sampled"}, {"line", line, ""},
+	} {
+		if l.Path != "" {
+			s.Layers = append(s.Layers, l)
+		}
+	}
 }
 
 // niceStep is the next of 1, 2, 5, 10, 20 and so on.

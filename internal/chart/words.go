@@ -6,64 +6,39 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/say/wording"
-	"github.com/keyheat/keyheat/rollup"
 )
 
 // Words are what a reader hears of a map's cells. The script of the page asks for them when
 // somebody points at one.
 type Words struct {
-	Columns []ColumnWords `json:"columns"`
+	// Columns are the time of each column, and how much of it was counted. Empty are the
+	// words of a cell without load.
+	Columns []string `json:"columns"`
+	Empty   []string `json:"empty"`
 	// Rows have the words of the cells with load by their column. The last one is everything
 	// without a row.
 	Rows []map[int]string `json:"rows"`
 }
 
-// ColumnWords are the words of a column: its time, how much of it was counted, and a cell
-// without load.
-type ColumnWords struct {
-	Time    string `json:"time"`
-	Counted string `json:"counted"`
-	Empty   string `json:"empty"`
-}
-
 // Words describes the cells.
-func (m *Map) Words() Words {
-	w := Words{Columns: make([]ColumnWords, len(m.Seen)), Rows: make([]map[int]string, len(m.Rows)+1)}
-	for n := range m.Seen {
-		w.Columns[n] = m.describeColumn(n)
-	}
-	for i, row := range m.Rows {
-		w.Rows[i] = make(map[int]string, len(row.Cells))
-		for _, c := range row.Cells {
-			w.Rows[i][c.Column] = m.describe(c)
-		}
-	}
+func (m *Map) Words() (w Words) {
 	rest := make(map[int]string, len(m.Seen))
-	for n := range m.Seen {
-		rest[n] = m.describeRest(n)
+	for n, seen := range m.Seen {
+		empty := fmt.Sprintf("no load worth a cell: below %s %s/s", wording.About(m.Limit/50), m.Unit)
+		if seen == 0 {
+			empty = "not counted: nothing is known of the load"
+		}
+		w.Columns = append(w.Columns, fmt.Sprintf("%s UTC, %s of %s s counted", m.ColumnTime(n).Format(time.DateTime), wording.Count(seen), wording.Count(m.Step)))
+		w.Empty, rest[n] = append(w.Empty, empty), m.describeRest(n)
 	}
-	w.Rows[len(m.Rows)] = rest
-	return w
-}
-
-func (m *Map) describeColumn(n int) ColumnWords {
-	from, layout := m.ColumnTime(n), time.TimeOnly
-	if m.Step >= 600 {
-		layout = time.DateTime
+	for _, row := range m.Rows {
+		cells := make(map[int]string, len(row.Cells))
+		for _, c := range row.Cells {
+			cells[c.Column] = m.describe(c)
+		}
+		w.Rows = append(w.Rows, cells)
 	}
-	w := ColumnWords{Time: from.Format(layout) + " UTC", Empty: "not counted: nothing is known of the load"}
-	if m.Seen[n] > 0 {
-		w.Empty = fmt.Sprintf("no load worth a cell: below %s %s/s", wording.About(m.Limit/50), m.Unit)
-	}
-	switch {
-	case m.Step > 1:
-		w.Time = fmt.Sprintf("%s to %s UTC", from.Format(layout), m.ColumnTime(n+1).Format(time.TimeOnly))
-		w.Counted = fmt.Sprintf("%s of %s counted", wording.Count(m.Seen[n]), wording.Span(rollup.Level(m.Step).Duration()))
-	case m.Seen[n] > 0:
-		w.Counted = "Second counted whole"
-	default:
-		w.Counted = "Second not counted whole"
-	}
+	w.Rows = append(w.Rows, rest)
 	return w
 }
 

@@ -85,7 +85,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	}
 	parts, err := assemble(ctx, st, server, in, o)
 	if err != nil {
-		return errors.Join(err, server.Close(), in.Close())
+		return errors.Join(err, server.Close(), in.listener.Close())
 	}
 	fmt.Fprintf(o.Out, "Keyheat shows a story of three minutes on simulated traffic: follow it at %s%s (stop with Ctrl-C)\n", address, storyPath)
 	return runInTurn(ctx, parts)
@@ -117,7 +117,7 @@ func assemble(ctx context.Context, st *store.Store, server *admin.Server, in *in
 	}
 	collector := collect.New(collect.Config{Source: sourceName, Shards: 1, CommitInterval: commitInterval}, st, seed, o.Logger)
 	holder := rand.Text()
-	route, err := in.route(st, holder, o.Logger)
+	route, err := in.route(holder, o.Logger)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web"
@@ -71,7 +72,7 @@ type view struct {
 	// Links are pages to look at meanwhile.
 	Links []link
 	Load  load
-	Inbox []arrived
+	Inbox []*receiver.Notice
 	// Healed is the finding of the backlog; empty while it is not over.
 	Healed string
 }

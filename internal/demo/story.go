@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -83,10 +84,10 @@ type happened struct {
 	// refused is when the campaign's first request was refused.
 	refused time.Time
 	// inbox is all notices, the newest first.
-	inbox []arrived
+	inbox []*receiver.Notice
 	// page and secondPage are the notices that on-call got, resolved and secondResolved
 	// the notices of their ends; nil before.
-	page, secondPage, resolved, secondResolved *arrived
+	page, secondPage, resolved, secondResolved *receiver.Notice
 }
 
 func (s *story) readEvents(ctx context.Context) (h happened, err error) {
@@ -187,7 +188,7 @@ func (h *happened) plannedScene(title string, at time.Time) scene {
 }
 
 // alertScene returns a scene that begins with a notification.
-func alertScene(title string, by *arrived) scene {
+func alertScene(title string, by *receiver.Notice) scene {
 	if by == nil {
 		return scene{Title: title}
 	}

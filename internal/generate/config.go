@@ -122,24 +122,19 @@ func (c *Config) validate() error {
 }
 
 func (b *Background) validate() error {
-	if b.Requests == 0 {
-		return nil
-	}
-	if err := checkPerSecond("requests", b.Requests); err != nil {
-		return err
-	}
 	switch {
+	case b.Requests == 0:
+		return nil
 	case len(b.Tables) == 0:
 		return errors.New("no tables: name at least one, or make 0 requests a second")
 	case b.Keys < 1 || b.Keys > maxKeys:
 		return fmt.Errorf("%d keys a table: give 1 to %d", b.Keys, maxKeys)
 	}
+	err := checkPerSecond("requests", b.Requests)
 	for _, table := range b.Tables {
-		if err := checkTable(table); err != nil {
-			return err
-		}
+		err = errors.Join(err, checkName("table", table))
 	}
-	return nil
+	return err
 }
 
 func (h *HotKey) validate() error {
@@ -151,18 +146,16 @@ func (h *HotKey) validate() error {
 	case h.After < 0 || h.For < 0:
 		return errors.New("negative time: give how long after the start it begins, and how long it lasts")
 	}
-	if !sample.IsName(h.Index) {
-		return fmt.Errorf("index %.300q: an index's name has %s", h.Index, sample.NameRule)
+	err := errors.Join(checkName("table", h.Table), checkPerSecond("write units", h.WCU), checkPerSecond("read units", h.RCU))
+	if h.Index != "" {
+		err = errors.Join(err, checkName("index", h.Index))
 	}
-	return errors.Join(checkTable(h.Table), checkPerSecond("write units", h.WCU), checkPerSecond("read units", h.RCU))
+	return err
 }
 
-func checkTable(name string) error {
-	if name == "" {
-		return errors.New("no table: name one")
-	}
-	if !sample.IsName(name) {
-		return fmt.Errorf("table %.300q: a table's name has %s", name, sample.NameRule)
+func checkName(what, name string) error {
+	if name == "" || !sample.IsName(name) {
+		return fmt.Errorf("%s %.300q: a name has %s", what, name, sample.NameRule)
 	}
 	return nil
 }

@@ -240,15 +240,15 @@ func TestConfigIsChecked(t *testing.T) {
 		"sampling rate is 1.5":      func(c *generate.Config) { c.Rate = 1.5 },
 		"sampling rate is NaN":      func(c *generate.Config) { c.Rate = math.NaN() },
 		"background: no tables":     func(c *generate.Config) { c.Background.Tables = nil },
-		"background: no table: ":    func(c *generate.Config) { c.Background.Tables = []string{""} },
+		"background: table \"\"":    func(c *generate.Config) { c.Background.Tables = []string{""} },
 		"0 keys a table":            func(c *generate.Config) { c.Background.Keys = 0 },
 		"-5 requests a second":      func(c *generate.Config) { c.Background.Requests = -5 },
 		"hot key 1: no pk":          func(c *generate.Config) { c.Hot[0].PK = "" },
 		"hot key 2: no load":        func(c *generate.Config) { c.Hot[1].RCU = 0 },
-		"hot key 3: no table":       func(c *generate.Config) { c.Hot[2].Table = "" },
+		"hot key 3: table \"\"":     func(c *generate.Config) { c.Hot[2].Table = "" },
 		"hot key 1: negative time":  func(c *generate.Config) { c.Hot[0].After = -1 },
 		"hot key 1: -1 write units": func(c *generate.Config) { c.Hot[0].WCU = -1 },
-		"hot key 4: no table":       func(c *generate.Config) { c.Hot[3].Table = "" },
+		"hot key 4: table \"\"":     func(c *generate.Config) { c.Hot[3].Table = "" },
 	} {
 		c := generate.Default(start, time.Second)
 		spoil(&c)

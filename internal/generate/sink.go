@@ -37,14 +37,20 @@ func Copy(ctx context.Context, records iter.Seq[sample.Record], to Sink, realTim
 		made = made[:0]
 		return err
 	}
-	var p pace
+	// began is when event time would have begun. Samples before due are written together.
+	var began time.Time
+	var due int64
 	for r := range records {
-		if wait := realTime && p.isAhead(r.Time); wait || len(made) == most {
+		if wait := realTime && r.Time >= due; wait || len(made) == most {
 			if err := write(); err != nil {
 				return n, err
 			}
+			if due == 0 {
+				began = time.Now().Add(-time.Duration(r.Time) * time.Millisecond)
+			}
 			if wait {
-				p.wait(ctx, r.Time)
+				due = r.Time + tick.Milliseconds()
+				daemon.Pause(ctx, time.Until(began.Add(time.Duration(r.Time)*time.Millisecond)))
 			}
 			if ctx.Err() != nil {
 				return n, fmt.Errorf("stopped after %d samples: %w", n, ctx.Err())
@@ -53,23 +59,4 @@ func Copy(ctx context.Context, records iter.Seq[sample.Record], to Sink, realTim
 		made = append(made, r)
 	}
 	return n, write()
-}
-
-// pace ties event time to the clock at the first sample.
-type pace struct {
-	ahead time.Duration // of event time before the clock
-	until int64         // the event time that may be written already, Unix ms
-}
-
-// isAhead reports whether a sample of this event time has to wait.
-func (p *pace) isAhead(at int64) bool { return at >= p.until }
-
-// wait returns once a sample of this event time is due, or ctx has ended, and
-// lets the next tick of event time pass with it.
-func (p *pace) wait(ctx context.Context, at int64) {
-	if p.until == 0 {
-		p.ahead = time.Until(time.UnixMilli(at))
-	}
-	p.until = at + tick.Milliseconds()
-	daemon.Pause(ctx, time.Until(time.UnixMilli(at).Add(-p.ahead)))
 }

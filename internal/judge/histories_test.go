@@ -17,7 +17,6 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/alert"
-	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/store"
@@ -178,7 +177,7 @@ func (h *history) deliver() {
 	var wake []func()
 	for name := range h.inbox {
 		r, err := alert.New(alert.Config{
-			Route: name, Receiver: notify.Settings{Type: notify.Webhook, URL: h.server.URL + "/" + name}, Poll: 200 * time.Millisecond,
+			Route: name, Receiver: receiver.Settings{Type: receiver.Webhook, URL: h.server.URL + "/" + name}, Poll: 200 * time.Millisecond,
 		}, h.store, "reporter", slog.New(slog.DiscardHandler))
 		must(h.t, err)
 		stop := goRun(h.t, r.Run)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +16,7 @@ import (
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/settings/options"
-	"github.com/keyheat/keyheat/internal/web/cursor"
+	"github.com/keyheat/keyheat/internal/web/address"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -27,7 +26,7 @@ func (s *Site) apiFindings(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := cursor.ReadAfter(r.URL.Query(), &q.After); err != nil {
+	if err := address.ReadAfter(r.URL.Query(), &q.After); err != nil {
 		return nil, err
 	}
 	limit := q.Limit
@@ -36,20 +35,17 @@ func (s *Site) apiFindings(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, next, err := cursor.Cut(rows, limit, func(f *store.Finding) any {
+	rows, next, err := address.Cut(rows, limit, func(f *store.Finding) any {
 		return store.FindingPlace{Utilization: f.Utilization, Fingerprint: f.Fingerprint}
 	})
 	if err != nil {
 		return nil, err
 	}
-	found := make([]detect.Finding, len(rows))
-	for i, row := range rows {
-		if found[i], err = decode(row); err != nil {
-			return nil, err
-		}
+	found, err := decodeAll(rows)
+	for i := range found {
 		say.Tell(&found[i])
 	}
-	return map[string]any{"findings": found, "next": next}, nil
+	return map[string]any{"findings": found, "next": next}, err
 }
 
 type change struct {
@@ -87,7 +83,7 @@ func (s *Site) apiIncidents(ctx context.Context, r *http.Request) (any, error) {
 		return nil, err
 	}
 	var after store.IncidentPlace
-	if err := cursor.ReadAfter(parameters, &after); err != nil {
+	if err := address.ReadAfter(parameters, &after); err != nil {
 		return nil, err
 	}
 	rows, err := s.store.Incidents(ctx, store.IncidentQuery{
@@ -97,7 +93,7 @@ func (s *Site) apiIncidents(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, next, err := cursor.Cut(rows, q.Limit, func(i *store.Incident) any { return store.IncidentPlace{LastSeen: i.LastSeen, ID: i.ID} })
+	rows, next, err := address.Cut(rows, q.Limit, func(i *store.Incident) any { return store.IncidentPlace{LastSeen: i.LastSeen, ID: i.ID} })
 	if err != nil {
 		return nil, err
 	}
@@ -112,13 +108,8 @@ func (s *Site) apiIncidents(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := make([]detect.Finding, len(stored))
-	for i, row := range stored {
-		if found[i], err = decode(row); err != nil {
-			return nil, err
-		}
-	}
-	return map[string]any{"incidents": say.Incidents(incidents, found), "next": next}, nil
+	found, err := decodeAll(stored)
+	return map[string]any{"incidents": say.Incidents(incidents, found), "next": next}, err
 }
 
 func (s *Site) apiCollectors(ctx context.Context, r *http.Request) (any, error) {
@@ -126,7 +117,7 @@ func (s *Site) apiCollectors(ctx context.Context, r *http.Request) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := cursor.Paginate(r.URL.Query(), collectors, func(c *detect.Collector) cursor.Place { return cursor.Place{At: c.Seen, Names: []string{c.ID}} })
+	page, next, err := address.Paginate(r.URL.Query(), collectors, func(c *detect.Collector) address.Place { return address.Place{At: c.Seen, Names: []string{c.ID}} })
 	return map[string]any{"collectors": page, "next": next}, err
 }
 
@@ -191,7 +182,7 @@ func (s *Site) apiReceivers(ctx context.Context, r *http.Request) (any, error) {
 			all[i].FailingSince, all[i].NextAttempt = known(r.FailedSince), known(r.NextAttempt)
 		}
 	}
-	page, next, err := cursor.Paginate(r.URL.Query(), all, func(r *receiver) cursor.Place { return cursor.Place{Names: []string{r.Name}} })
+	page, next, err := address.Paginate(r.URL.Query(), all, func(r *receiver) address.Place { return address.Place{Names: []string{r.Name}} })
 	return map[string]any{"receivers": page, "next": next}, err
 }
 
@@ -238,8 +229,8 @@ func (s *Site) apiTables(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := cursor.Paginate(r.URL.Query(), tables, func(t *tableTotals) cursor.Place {
-		return cursor.Place{Names: []string{t.Table, t.Index, t.Account, t.Region}}
+	page, next, err := address.Paginate(r.URL.Query(), tables, func(t *tableTotals) address.Place {
+		return address.Place{Names: []string{t.Table, t.Index, t.Account, t.Region}}
 	})
 	return map[string]any{"tables": page, "gaps": gaps(lost), "next": next}, err
 }
@@ -253,8 +244,8 @@ func (s *Site) apiGaps(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := cursor.Paginate(r.URL.Query(), gaps(lost), func(g *gap) cursor.Place {
-		return cursor.Place{At: g.Noticed, Names: []string{g.Source, g.Partition, g.From, g.To}}
+	page, next, err := address.Paginate(r.URL.Query(), gaps(lost), func(g *gap) address.Place {
+		return address.Place{At: g.Noticed, Names: []string{g.Source, g.Partition, g.From, g.To}}
 	})
 	return map[string]any{"gaps": page, "next": next}, err
 }
@@ -288,8 +279,8 @@ func (s *Site) apiBadSamples(ctx context.Context, r *http.Request) (any, error) 
 	for i := range rows {
 		rows[i].Excerpts = append([]sample.Text{}, rows[i].Excerpts...) // in JSON a list, never null
 	}
-	page, next, err := cursor.Paginate(r.URL.Query(), rows, func(b *store.BadSample) cursor.Place {
-		return cursor.Place{At: b.Hour, Names: []string{b.Writer, b.Source, b.Reason}}
+	page, next, err := address.Paginate(r.URL.Query(), rows, func(b *store.BadSample) address.Place {
+		return address.Place{At: b.Hour, Names: []string{b.Writer, b.Source, b.Reason}}
 	})
 	return map[string]any{"bad_samples": page, "next": next}, err
 }
@@ -308,7 +299,7 @@ func (s *Site) api(load loader) http.HandlerFunc {
 // empty list of a misspelt one would look calm.
 func (s *Site) checkNames(load loader) loader {
 	return func(ctx context.Context, r *http.Request) (any, error) {
-		if asked := askedTarget(r.URL.Query()); asked != (sample.Target{}) {
+		if asked := address.ReadTarget(r.URL.Query()); asked != (sample.Target{}) {
 			known, err := s.store.Targets(ctx)
 			if err != nil {
 				return nil, err
@@ -319,10 +310,6 @@ func (s *Site) checkNames(load loader) loader {
 		}
 		return load(ctx, r)
 	}
-}
-
-func askedTarget(values url.Values) sample.Target {
-	return sample.Target{Account: values.Get("account"), Region: values.Get("region"), Table: values.Get("table"), Index: values.Get("index")}
 }
 
 // serve loads within [queryTimeout], and shows the content or the failure.

@@ -3,9 +3,12 @@ package web
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
+	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/casebook"
@@ -13,6 +16,8 @@ import (
 	"github.com/keyheat/keyheat/detect/whatif"
 	"github.com/keyheat/keyheat/internal/chart"
 	"github.com/keyheat/keyheat/internal/say"
+	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/internal/web/address"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/overview"
 	"github.com/keyheat/keyheat/store"
@@ -27,7 +32,7 @@ type findingPage struct {
 	Chart *chart.Seconds
 	// WhatIf is nil where no seconds are stored, or the finding is not of a key. Asked
 	// reports that the address has a question.
-	WhatIf  *heatmap.WhatIf
+	WhatIf  *whatIf
 	Asked   bool
 	History []store.Transition
 	// Others are the other findings of the incident, and More how many are not listed.
@@ -54,7 +59,7 @@ type step struct {
 func newSteps(f *detect.Finding) []step {
 	steps, shown := casebook.Steps(f), new(detect.After)
 	all := make([]step, len(steps))
-	now := chart.NewBar("Now", ofLimit(*f)+" of the limit", heatmap.ShareOfLimit(f))
+	now := chart.NewBar("Now", ofLimit(*f)+" of the limit", shareOfLimit(f))
 	code := codeOf(f)
 	for i := range steps {
 		s := step{Step: steps[i], Takes: say.Takes(&steps[i])}
@@ -120,21 +125,36 @@ func (s *Site) showLoad(ctx context.Context, values url.Values, page *findingPag
 		return err
 	}
 	answer, err := s.ask(ctx, values, f)
-	if errors.Is(err, heatmap.ErrNoSeconds) {
+	if errors.Is(err, errNoSeconds) {
 		return nil
 	}
 	if err == nil {
-		page.WhatIf = heatmap.ShowWhatIf(answer, f)
+		page.WhatIf = newWhatIf(answer, f)
 	}
 	return err
 }
 
-func (s *Site) ask(ctx context.Context, values url.Values, f *detect.Finding) (*whatif.Answer, error) {
-	q, err := heatmap.ParseQuestion(values, f)
-	if err != nil {
-		return nil, badRequest{Err: err}
-	}
-	return heatmap.AskWhatIf(ctx, s.store, f, q, s.options.Policy(f.Target))
+const maxOthers = 100
+
+// The bounds of a question.
+const (
+	maxShards = 200
+	maxGrowth = 20
+)
+
+// A question is answered from the end of a finding's time, as long as this, and from what
+// came shortly after it.
+const questionSpan, questionAfter = 6 * time.Minute, 30 * time.Second
+
+const errNoSeconds missing = "the seconds of this key are not stored, or no longer kept"
+
+// whatIf is a question about a finding's key with its answer, as a page shows it.
+type whatIf struct {
+	*whatif.Answer
+	// Most is the highest number of shards that can be asked for, and MostGrowth the
+	// highest factor.
+	Most, MostGrowth int
+	Bars             []chart.Bar
 }
 
 func (s *Site) apiWhatIf(ctx context.Context, r *http.Request) (any, error) {
@@ -146,4 +166,75 @@ func (s *Site) apiWhatIf(ctx context.Context, r *http.Request) (any, error) {
 	return map[string]any{"what_if": answer}, err
 }
 
-const maxOthers = 100
+// ask answers an address's question from the stored seconds of a finding's episode. The
+// policy of its table sets the headroom of key shards.
+func (s *Site) ask(ctx context.Context, values url.Values, f *detect.Finding) (*whatif.Answer, error) {
+	q, err := parseQuestion(values, f)
+	if err != nil {
+		return nil, err
+	}
+	from := f.FirstSeen
+	if earliest := f.LastSeen.Add(-questionSpan); from.Before(earliest) {
+		from = earliest
+	}
+	rows, err := s.store.Windows(ctx, store.WindowQuery{Target: f.Target, From: from, To: f.LastSeen.Add(questionAfter)})
+	if err != nil {
+		return nil, err
+	}
+	var seconds []whatif.Second
+	for _, row := range rows {
+		w, err := heatmap.ReadWindow(row)
+		if err != nil {
+			return nil, err
+		}
+		for i := range w.Keys {
+			if k := &w.Keys[i]; k.Key == f.PartitionKey() {
+				seconds = append(seconds, whatif.Second{At: w.Second, Low: k.Low, Err: k.Err, Requests: k.Requests})
+				break
+			}
+		}
+	}
+	answer := whatif.Ask(q, f.Target, seconds, s.options.Policy(f.Target))
+	if answer == nil {
+		return nil, errNoSeconds
+	}
+	answer.Agree(f)
+	return answer, nil
+}
+
+// parseQuestion reads key shards and growth from an address. Missing values are the
+// finding's own number of shards, and no growth.
+func parseQuestion(values url.Values, f *detect.Finding) (q whatif.Question, err error) {
+	q = whatif.Question{Key: f.Key, Factor: 1}
+	if q.Shards, err = address.ReadNumber(values, "shards", max(1, f.Shards), maxShards); err != nil {
+		return q, err
+	}
+	if text := values.Get("growth"); text != "" {
+		if q.Factor, err = strconv.ParseFloat(text, 64); err != nil || !(q.Factor > 0 && q.Factor <= maxGrowth) {
+			return q, badRequest{Err: fmt.Errorf("growth %q: give a number above 0, at most %d", text, maxGrowth)}
+		}
+	}
+	return q, nil
+}
+
+// newWhatIf lays an answer about a finding's key out.
+func newWhatIf(a *whatif.Answer, f *detect.Finding) *whatIf {
+	w := &whatIf{Answer: a, Most: min(maxShards, max(16, 4*f.Shards, a.Shards)), MostGrowth: maxGrowth}
+	bar := func(name string, load float64) {
+		w.Bars = append(w.Bars, chart.NewBar(name, fmt.Sprintf("%s %s/s, %s", wording.About(load), a.Unit, wording.Percent(load/a.Limit)), load/a.Limit))
+	}
+	bar("The key as it is, in its highest second", a.Peak)
+	bar("One of even shards", a.PerShard)
+	if a.Shards > 1 {
+		bar("The fullest shard with a random suffix, in 95 of 100 cases", a.FullestP95)
+	}
+	return w
+}
+
+// shareOfLimit is a finding's load as a share of the limit: the least if samples tell no more.
+func shareOfLimit(f *detect.Finding) float64 {
+	if f.OnlyMean() {
+		return detect.SideOf(f, f.Peak.WCU.Low, f.Peak.RCU.Low) / detect.Units(f.Limit())
+	}
+	return f.Utilization
+}

@@ -168,7 +168,7 @@ func TestTheAPIIsAsDescribed(t *testing.T) {
 		{"/api/v1/findings", 200}, {"/api/v1/findings?state=firing&severity=critical&table=orders&case=hot_key&subject=key_writes&limit=3", 200},
 		{"/api/v1/findings?state=hot", 400}, {"/api/v1/findings?limit=0", 400}, {"/api/v1/findings?limit=1001", 400},
 		{finding, 200}, {"/api/v1/findings/absent", 404},
-		{finding + "/what-if", 200}, {finding + "/what-if?shards=8&growth=2.5", 200}, {finding + "/what-if?shards=201", 400}, {finding + "/what-if?growth=0", 400},
+		{finding + "/what-if", 200}, {finding + "/what-if?shards=8&growth=2.5", 200}, {finding + "/what-if?shards=201", 400}, {finding + "/what-if?growth=0", 400}, {finding + "/what-if?growth=NaN", 400}, {finding + "/what-if?growth=1e9", 400}, {finding + "/what-if?shards=0", 400},
 		{"/api/v1/findings/absent/what-if", 404},
 		{"/api/v1/incidents", 200}, {"/api/v1/incidents?case=hot_key&state=firing", 200}, {"/api/v1/incidents?severity=bad", 400},
 		{"/api/v1/collectors", 200}, {"/api/v1/receivers", 200}, {"/api/v1/tables", 200}, {"/api/v1/gaps?source=kafka:samples", 200},
@@ -276,5 +276,19 @@ func TestNothingChanged(t *testing.T) {
 	d.call(http.MethodPost, apiAt, `{"matchers":["table=~carts"],"for":"1h","reason":"test"}`, http.StatusOK)
 	if _, after := d.call(http.MethodGet, apiAt, "", http.StatusOK, "If-None-Match", before); after == before {
 		t.Error("a silence was added, and nothing changed")
+	}
+}
+
+// TestNoSecondsNoAnswer: a finding without stored seconds has a page, and no answer to what
+// would be if it had more shards.
+func TestNoSecondsNoAnswer(t *testing.T) {
+	t.Parallel()
+	found := manyFindings(1)
+	address, page := serve(t, holding(t, found)), "/findings/"+found[0].Fingerprint
+	if text, _ := get(t, address+"/api/v1"+page+"/what-if", http.StatusNotFound); !strings.Contains(text, "not stored") {
+		t.Errorf("the answer is %s", text)
+	}
+	if text, _ := get(t, address+page, http.StatusOK); strings.Contains(text, `id="what-if"`) {
+		t.Error("the page asks what cannot be answered")
 	}
 }

@@ -5,11 +5,9 @@ import (
 	"context"
 	"fmt"
 	"html/template"
-	"maps"
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,9 +17,8 @@ import (
 	"github.com/keyheat/keyheat/internal/partitions"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/internal/web/address"
 	"github.com/keyheat/keyheat/internal/web/fleet"
-	"github.com/keyheat/keyheat/internal/web/heatmap"
-	"github.com/keyheat/keyheat/internal/web/live"
 	"github.com/keyheat/keyheat/internal/web/manual"
 	"github.com/keyheat/keyheat/internal/web/overview"
 	"github.com/keyheat/keyheat/internal/web/status"
@@ -35,40 +32,31 @@ type frame struct {
 	// Live pages refresh themselves where there is a script.
 	Live bool
 	// Time is the time control, without a path on a page that has no history.
-	Time heatmap.TimeControl
+	Time address.TimeControl
 	// asked are the parameters of the address that choose a time.
 	asked url.Values
 	status.Status
 }
 
 func (s *Site) frame(ctx context.Context, asked url.Values, title, page string) (f frame, err error) {
-	f = frame{Title: title, Page: page, Added: s.added, Now: time.Now(), Live: true, asked: heatmap.TimeValues(asked)}
+	f = frame{Title: title, Page: page, Added: s.added, Now: time.Now(), Live: true, asked: address.TimeValues(asked)}
 	f.Status, err = status.Load(ctx, s.store, s.options.Receivers())
 	return f, err
 }
 
 // AddTime returns a link with the time that the page's address chooses.
-func (f frame) AddTime(link string) string { return heatmap.CarryTime(link, f.asked) }
+func (f frame) AddTime(link string) string { return address.CarryTime(link, f.asked) }
 
 // TimeParameters returns the parameters of the chosen time, which a form keeps.
-func (f frame) TimeParameters() (all []parameter) {
-	for _, name := range slices.Sorted(maps.Keys(f.asked)) {
-		all = append(all, parameter{name, f.asked.Get(name)})
-	}
-	return all
-}
+func (f frame) TimeParameters() []address.Parameter { return address.Parameters(f.asked) }
 
 // chooseTime adds the control of a time. of are the other parameters of the address.
-func (f *frame) chooseTime(path string, of url.Values, r heatmap.Range, byDefault string) {
-	f.Time = heatmap.NewTimeControl(path, of, f.asked, r, byDefault, f.Now)
+func (f *frame) chooseTime(path string, of url.Values, r address.Range, byDefault string) {
+	f.Time = address.NewTimeControl(path, of, f.asked, r, byDefault, f.Now)
 }
 
-func readTime(asked url.Values, byDefault heatmap.Range) (heatmap.Range, error) {
-	r, err := heatmap.ParseRange(asked, time.Now(), byDefault)
-	if err != nil {
-		err = badRequest{Err: err}
-	}
-	return r, err
+func readTime(asked url.Values, byDefault address.Range) (address.Range, error) {
+	return address.ParseRange(asked, time.Now(), byDefault)
 }
 
 // statusWait is how long a page that needs no data waits for the status in its header.
@@ -97,11 +85,11 @@ type overviewPage struct {
 	Active silenceIDs
 	// Open counts the incidents that were open in the chosen time; empty without one.
 	Open   string
-	States []choice
+	States []address.Choice
 	// Narrowed are the filters that no field of the form shows, and Kept the parameters
 	// that the form keeps.
-	Narrowed   []choice
-	Kept       []parameter
+	Narrowed   []address.Choice
+	Kept       []address.Parameter
 	Orders     []order
 	Severities []string
 }
@@ -111,7 +99,7 @@ func (s *Site) overview(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, badRequest{Err: err}
 	}
-	if q.Range, err = readTime(r.URL.Query(), heatmap.Range{}); err != nil {
+	if q.Range, err = readTime(r.URL.Query(), address.Range{}); err != nil {
 		return nil, err
 	}
 	page := &overviewPage{Orders: orders, Severities: severities}
@@ -145,19 +133,23 @@ func (p *overviewPage) addChoices(q overview.Query) {
 	for _, n := range p.P.Counts {
 		all += n
 	}
-	p.States = []choice{{"All " + wording.Count(int64(all)), q.Link("state", ""), q.State == ""}}
+	choose := func(word, link string, chosen bool) address.Choice {
+		return address.Choice{Word: word, Link: link, Chosen: chosen}
+	}
+	p.States = []address.Choice{choose("All "+wording.Count(int64(all)), q.Link("state", ""), q.State == "")}
 	for _, state := range []detect.State{detect.Firing, detect.Pending, detect.Resolved} {
 		word := stateWords[state] + " " + wording.Count(int64(p.P.Counts[state]))
-		p.States = append(p.States, choice{word, q.Link("state", string(state)), q.State == string(state)})
+		p.States = append(p.States, choose(word, q.Link("state", string(state)), q.State == string(state)))
 	}
 	p.Kept = p.TimeParameters()
-	if q.State != "" {
-		p.Kept = append(p.Kept, parameter{"state", q.State})
-	}
-	for _, f := range []parameter{{"account", q.Account}, {"region", q.Region}, {"table", q.Table}} {
-		if f.Value != "" {
-			p.Kept = append(p.Kept, f)
-			p.Narrowed = append(p.Narrowed, choice{Word: f.Name + " " + keytext(f.Value), Link: q.Link(f.Name, "")})
+	for _, name := range []string{"state", "account", "region", "table"} {
+		value := q.Value(name)
+		if value == "" {
+			continue
+		}
+		p.Kept = append(p.Kept, address.Parameter{Name: name, Value: value})
+		if name != "state" {
+			p.Narrowed = append(p.Narrowed, choose(name+" "+keytext(value), q.Link(name, ""), false))
 		}
 	}
 }
@@ -172,6 +164,16 @@ func (s *Site) loadFinding(ctx context.Context, r *http.Request) (f detect.Findi
 		return f, err
 	}
 	return decode(stored)
+}
+
+func decodeAll(rows []store.Finding) (all []detect.Finding, err error) {
+	all = make([]detect.Finding, len(rows))
+	for i, row := range rows {
+		if all[i], err = decode(row); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func decode(row store.Finding) (detect.Finding, error) {
@@ -211,7 +213,7 @@ func (s *Site) page(name string, load loader) http.HandlerFunc {
 	once := serve(load, s.showError, func(w http.ResponseWriter, r *http.Request, v any) { s.render(w, r, http.StatusOK, name, v) })
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("Vary", "Accept")
-		if !live.IsRequested(r) {
+		if !wantsStream(r) {
 			once(w, r)
 			return
 		}
@@ -294,7 +296,7 @@ const statusTime = 24 * time.Hour
 
 func (s *Site) statusPage(ctx context.Context, r *http.Request) (any, error) {
 	now := time.Now().UTC()
-	shown, err := readTime(r.URL.Query(), heatmap.Range{From: now.Add(-statusTime), To: now, Live: true})
+	shown, err := readTime(r.URL.Query(), address.Range{From: now.Add(-statusTime), To: now, Live: true})
 	if err != nil {
 		return nil, err
 	}

@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
-	"strings"
 
 	"github.com/keyheat/keyheat/internal/incident/silence"
 	"github.com/keyheat/keyheat/internal/partitions"
-	"github.com/keyheat/keyheat/internal/web/cursor"
-	"github.com/keyheat/keyheat/internal/web/heatmap"
+	"github.com/keyheat/keyheat/internal/web/address"
 	"github.com/keyheat/keyheat/internal/web/manual"
 	"github.com/keyheat/keyheat/internal/web/overview"
 	"github.com/keyheat/keyheat/store"
@@ -37,7 +34,7 @@ const (
 
 var errNoJSON = errors.New("the body is no JSON")
 
-type badRequest = cursor.BadRequest
+type badRequest = address.BadRequest
 
 func findingQuery(q url.Values) (store.FindingQuery, error) {
 	f := store.FindingQuery{
@@ -49,25 +46,18 @@ func findingQuery(q url.Values) (store.FindingQuery, error) {
 			return f, badRequest{Err: fmt.Errorf("%s does not exist any more: write case or subject", gone)}
 		}
 	}
-	if err := oneOf("state", f.State, states); err != nil {
+	if err := address.OneOf("state", f.State, states); err != nil {
 		return f, err
 	}
-	if err := oneOf("severity", f.Severity, severities); err != nil {
+	if err := address.OneOf("severity", f.Severity, severities); err != nil {
 		return f, err
 	}
 	if err := cmp.Or(silence.CheckWord("case", f.Case), silence.CheckWord("subject", f.Subject)); err != nil {
 		return f, badRequest{Err: err}
 	}
 	var err error
-	f.Limit, err = cursor.ReadLimit(q)
+	f.Limit, err = address.ReadLimit(q)
 	return f, err
-}
-
-func oneOf(name, word string, known []string) error {
-	if word == "" || slices.Contains(known, word) {
-		return nil
-	}
-	return badRequest{Err: fmt.Errorf("%s %q: give one of %s", name, word, strings.Join(known, ", "))}
 }
 
 // answerTo returns the HTTP status of an error and a message for the client. The
@@ -85,7 +75,7 @@ func answerTo(err error) (code int, message string) {
 		return http.StatusNotFound, "this version of Keyheat has no such document"
 	case errors.Is(err, errNoJSON):
 		return http.StatusUnsupportedMediaType, "send JSON, with Content-Type: application/json"
-	case errors.As(err, &absent), errors.Is(err, partitions.ErrNoMap), errors.Is(err, heatmap.ErrNoSeconds):
+	case errors.As(err, &absent), errors.Is(err, partitions.ErrNoMap), errors.Is(err, errNoSeconds):
 		return http.StatusNotFound, err.Error()
 	case errors.Is(err, store.ErrTooManySilences):
 		return http.StatusConflict, store.ErrTooManySilences.Error()
@@ -97,13 +87,6 @@ func answerTo(err error) (code int, message string) {
 	return http.StatusInternalServerError, "internal error: see the reporter's log"
 }
 
-type parameter struct{ Name, Value string }
-
 type order struct{ Value, Word string }
 
 var orders = []order{{overview.Worst, "worst first"}, {overview.Newest, "newest first"}, {overview.Table, "table"}, {overview.Key, "key"}}
-
-type choice struct {
-	Word, Link string
-	Chosen     bool
-}

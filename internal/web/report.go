@@ -14,7 +14,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/report"
 	"github.com/keyheat/keyheat/internal/settings/options"
-	"github.com/keyheat/keyheat/internal/web/heatmap"
+	"github.com/keyheat/keyheat/internal/web/address"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -32,7 +32,7 @@ type reportsPage struct {
 func (s *Site) reports(ctx context.Context, r *http.Request) (any, error) {
 	values := r.URL.Query()
 	q := store.ReportQuery{Schedule: values.Get("schedule"), Limit: maxReports + 1}
-	shown, err := readTime(values, heatmap.Range{})
+	shown, err := readTime(values, address.Range{})
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (s *Site) showReport(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Site) report(ctx context.Context, id string, f report.Format) (store.Report, []byte, error) {
-	if err := oneOf("format", string(f), report.FormatNames()); err != nil {
+	if err := address.OneOf("format", string(f), report.FormatNames()); err != nil {
 		return store.Report{}, nil, err
 	}
 	row, err := s.store.Report(ctx, id)

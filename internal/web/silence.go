@@ -15,8 +15,7 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/daemon/admin"
 	"github.com/keyheat/keyheat/internal/incident/silence"
-	"github.com/keyheat/keyheat/internal/web/cursor"
-	"github.com/keyheat/keyheat/internal/web/heatmap"
+	"github.com/keyheat/keyheat/internal/web/address"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -24,14 +23,14 @@ const maxBody = 64 << 10
 
 func (s *Site) apiSilences(ctx context.Context, r *http.Request) (any, error) {
 	state := r.URL.Query().Get("state")
-	if err := oneOf("state", state, silence.States()); err != nil {
+	if err := address.OneOf("state", state, silence.States()); err != nil {
 		return nil, err
 	}
 	all, err := s.store.Silences(ctx, store.SilenceQuery{State: state})
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := cursor.Paginate(r.URL.Query(), all, func(n *store.Silence) cursor.Place { return cursor.Place{At: n.EndsAt, Names: []string{n.ID}} })
+	page, next, err := address.Paginate(r.URL.Query(), all, func(n *store.Silence) address.Place { return address.Place{At: n.EndsAt, Names: []string{n.ID}} })
 	return map[string]any{"silences": page, "next": next}, err
 }
 
@@ -99,7 +98,7 @@ func (s *Site) silences(ctx context.Context, r *http.Request) (any, error) {
 
 func (s *Site) silencesPage(ctx context.Context, asked url.Values) (page *silencesPage, err error) {
 	page = &silencesPage{Operates: admin.Operates(ctx), Severities: []string{string(detect.Critical), string(detect.Warning)}}
-	shown, err := readTime(asked, heatmap.Range{})
+	shown, err := readTime(asked, address.Range{})
 	if err != nil {
 		return nil, err
 	}

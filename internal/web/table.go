@@ -12,7 +12,7 @@ import (
 	"github.com/keyheat/keyheat/internal/partitions"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
-	"github.com/keyheat/keyheat/internal/web/cursor"
+	"github.com/keyheat/keyheat/internal/web/address"
 	"github.com/keyheat/keyheat/internal/web/fleet"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/internal/web/status"
@@ -141,11 +141,11 @@ func (s *Site) heat(ctx context.Context, values url.Values) (q heatmap.Query, m 
 // or the Region is missing.
 func (s *Site) heatQuery(ctx context.Context, values url.Values) (q heatmap.Query, err error) {
 	if q, err = heatmap.ParseQuery(values); err != nil {
-		return q, badRequest{Err: err}
+		return q, err
 	}
 	now := time.Now()
-	if q.Range, err = heatmap.ParseRange(values, now, heatmap.LastHour(now)); err != nil {
-		return q, badRequest{Err: err}
+	if q.Range, err = address.ParseRange(values, now, address.LastHour(now)); err != nil {
+		return q, err
 	}
 	views, err := s.store.TableViews(ctx)
 	if err != nil {
@@ -185,8 +185,6 @@ type heatFigure struct {
 	Picture *chart.Picture
 	// Unseen reports that none of the map's seconds was counted.
 	Unseen bool
-	// Words is where the words of the cells are.
-	Words string
 }
 
 // drawHeat returns the picture of a map on a page, whose time control has the range of the
@@ -196,16 +194,13 @@ func drawHeat(f *frame, page string, asked url.Values, q heatmap.Query, m *chart
 	f.chooseTime(page, q.Values(of), q.Range, "Newest")
 	f.Time.From, f.Time.To, f.Live = m.From, m.To, !q.Chosen || q.Live
 	return heatFigure{
-		M: m, Picture: m.Picture(), Unseen: slices.Max(m.Seen) == 0,
-		Links: heatmap.NewLinks(page, of, asked, q, m.What), Words: heatmap.WordsLink(of, q, m),
+		M: m, Picture: m.Picture(), Unseen: slices.Max(m.Seen) == 0, Links: heatmap.NewLinks(page, of, asked, q, m),
 	}
 }
 
 type heatPage struct {
 	frame
 	heatFigure
-	// Rest is the load in units of everything without a row; nil if unknown.
-	Rest *float64
 }
 
 func (s *Site) heatPage(ctx context.Context, r *http.Request) (any, error) {
@@ -214,7 +209,7 @@ func (s *Site) heatPage(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := &heatPage{Rest: m.SumRest()}
+	page := &heatPage{}
 	if page.frame, err = s.frame(ctx, asked, "Heat of "+keytext(m.Table), "tables"); err != nil {
 		return nil, err
 	}
@@ -243,17 +238,17 @@ func (s *Site) partitionsPage(ctx context.Context, r *http.Request) (any, error)
 		page.Tables, page.Next, err = s.listPartitions(ctx, asked)
 		return page, err
 	}
-	shown, err := readTime(asked, heatmap.Range{From: now.Add(-partitions.Span).UTC(), To: now.UTC(), Live: true})
+	shown, err := readTime(asked, address.Range{From: now.Add(-partitions.Span).UTC(), To: now.UTC(), Live: true})
 	if err != nil {
 		return nil, err
 	}
 	var busiest func(sample.Target) (time.Time, error)
 	if shown.Chosen {
 		busiest = func(of sample.Target) (time.Time, error) {
-			return heatmap.FindBusiestMinute(ctx, s.store, of, shown, now)
+			return heatmap.FindBusiestMinute(ctx, s.store, of, shown)
 		}
 	}
-	t, err := partitions.Load(ctx, s.store, askedTarget(asked), now, busiest)
+	t, err := partitions.Load(ctx, s.store, address.ReadTarget(asked), now, busiest)
 	if err != nil {
 		return nil, err
 	}
@@ -274,11 +269,11 @@ func (s *Site) apiPartitions(ctx context.Context, r *http.Request) (any, error) 
 // listPartitions returns the part of the list of partitions' maps that an address asks for, and
 // the cursor behind it.
 func (s *Site) listPartitions(ctx context.Context, asked url.Values) (page []partitions.Table, next *string, err error) {
-	all, err := partitions.List(ctx, s.store, askedTarget(asked), time.Now())
+	all, err := partitions.List(ctx, s.store, address.ReadTarget(asked), time.Now())
 	if err != nil {
 		return nil, nil, err
 	}
-	return cursor.Paginate(asked, all, func(t *partitions.Table) cursor.Place {
-		return cursor.Place{Names: []string{t.Table, t.Index, t.Account, t.Region}}
+	return address.Paginate(asked, all, func(t *partitions.Table) address.Place {
+		return address.Place{Names: []string{t.Table, t.Index, t.Account, t.Region}}
 	})
 }

@@ -93,11 +93,7 @@ const tableRowsShown = 15
 
 func (s *Site) fillTable(ctx context.Context, page *tablePage) (err error) {
 	m := page.M
-	keys, err := heatmap.KeysNumber(ctx, s.store, m)
-	if err != nil {
-		return err
-	}
-	page.Numbers = append(heatmap.Numbers(m), keys)
+	page.Numbers = heatmap.Numbers(m)
 	if n, known := coverageNumber(page.T.CloudWatch); known {
 		page.Numbers = append(page.Numbers, n)
 	}

@@ -2,7 +2,7 @@
 // findings as JSON for programs.
 //
 // Pages need nothing but this server: no script from elsewhere, no font, no CDN. They
-// work without any script: one script follows them as they change, see package live, one
+// work without any script: one script follows them as they change, one
 // tells of a heatmap's cells, whose keys are also in a table, and one moves the sliders of a
 // finding's page. Operators can change silences here, and nothing else: see package
 // admin.
@@ -32,12 +32,11 @@ import (
 	"github.com/keyheat/keyheat/detect/partition"
 	"github.com/keyheat/keyheat/docs"
 	"github.com/keyheat/keyheat/internal/chart"
-	"github.com/keyheat/keyheat/internal/daemon/turns"
+	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/partitions"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
-	"github.com/keyheat/keyheat/internal/web/live"
 	"github.com/keyheat/keyheat/internal/web/manual"
 	"github.com/keyheat/keyheat/internal/web/status"
 	"github.com/keyheat/keyheat/rollup"
@@ -57,8 +56,8 @@ type Site struct {
 	store   *store.Store
 	logger  *slog.Logger
 	pages   map[string]*template.Template
-	streams *live.Streams
-	turns   *turns.Turns
+	streams *streams
+	turns   *daemon.Turns
 	mux     *http.ServeMux
 	added   []link
 }
@@ -129,7 +128,7 @@ var functions = template.FuncMap{
 
 	"tablelink": tableLink, "findingslink": findingsLink, "place": wording.Owner,
 	"distinct": say.DistinctKeys, "period": period, "summarise": summarise,
-	"heatlink": heatLink, "findingheat": findingHeatLink, "step": func(seconds int64) string { return rollup.Level(seconds).String() }, "legend": chart.Legend,
+	"heatlink": heatLink, "findingheat": findingHeatLink, "step": func(seconds int64) string { return rollup.Level(seconds).String() },
 	"clip":           func(text string) string { return wording.Shorten(text, shownKey) },
 	"state":          func(s detect.State) string { return stateWords[s] },
 	"imperative":     func(f detect.Finding, s detect.Step) string { return say.Imperative(&f, &s) },
@@ -153,7 +152,7 @@ func New(st *store.Store, logger *slog.Logger, o Options) (*Site, error) {
 	if o.Receivers == nil {
 		o.Receivers = func() []string { return nil }
 	}
-	s := &Site{options: o, store: st, logger: logger, pages: make(map[string]*template.Template), streams: live.New(), turns: turns.New(store.Readers), mux: http.NewServeMux()}
+	s := &Site{options: o, store: st, logger: logger, pages: make(map[string]*template.Template), streams: newStreams(), turns: daemon.NewTurns(store.Readers), mux: http.NewServeMux()}
 	for _, name := range []string{"findings", "finding", "tables", "table", "partitions", "heat", "reports", "silences", "docs", "document", "status", "error"} {
 		page, err := template.New("layout.html").Funcs(functions).ParseFS(pages, "page/layout.html", "page/parts.html", "page/"+name+".html")
 		if err != nil {

@@ -7,9 +7,10 @@ import (
 	"os"
 )
 
-// The measure of a package. A larger one holds a second idea.
+// The measure of a package. A larger one holds a second idea. It is wide enough that a package
+// which holds one does not give files away to stay below it.
 const (
-	maxLines = 2000
+	maxLines = 2500
 	maxFiles = 25
 )
 

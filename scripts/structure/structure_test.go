@@ -100,7 +100,7 @@ func TestRules(t *testing.T) {
 			[]string{"sample: 14 files refer to each other"}},
 
 		{"lines within the measure", long("sample/a.go", maxLines), nil},
-		{"one more", long("sample/a.go", maxLines+1), []string{"sample: 2001 lines of code"}},
+		{"one more", long("sample/a.go", maxLines+1), []string{"sample: 2501 lines of code"}},
 		{"files within the measure", ring("sample", maxFiles, false), nil},
 		{"one file more", ring("sample", maxFiles+1, false), []string{"sample: 26 files, more than 25"}},
 

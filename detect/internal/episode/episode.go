@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/internal/harm"
 	"github.com/keyheat/keyheat/detect/internal/throttling"
 	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/sample"
@@ -76,7 +75,7 @@ type Episode struct {
 	// refused share. lasting is the severity that lasting harm gives the episode.
 	over, above [detect.HarmSeconds]int64
 	refused     [detect.FireSeconds]int64
-	harm        harm.Share
+	harm        harmShare
 	lasting     detect.Severity
 
 	// watched is the subject of a table's or index's episode, empty for a key. escalated
@@ -84,17 +83,17 @@ type Episode struct {
 	// throttling since it began to be counted anew.
 	watched   detect.Subject
 	escalated bool
-	minute    harm.Minute
+	minute    harmMinute
 	// Pressure is the throttling of a table or index as a whole, in the seconds that count.
 	// asked is what it was asked for from the first of them to the last, calm since. hotKey is
 	// the newest second in which a hot key explained the refusals, refusedFrom the first with
 	// refusals. burst is the used part of the burst capacity, in seconds of the stated capacity.
 	Pressure    throttling.Pressure
-	asked, calm harm.Asked
+	asked, calm askedUnits
 	hotKey      int64
 	refusedFrom int64
 	burst       float64
-	refusals    harm.Sums
+	refusals    refusalSums
 	// healing outlasts an episode: partitions are never merged again.
 	healing healing
 }

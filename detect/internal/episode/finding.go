@@ -2,7 +2,6 @@ package episode
 
 import (
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/internal/harm"
 	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -144,7 +143,7 @@ func (e *Episode) Throttling() *detect.Throttling {
 	case throttled.Read > 0 && throttled.Write == 0:
 		t.Unit = "rcu"
 	}
-	harm.SetShare(t, share)
+	setShare(t, share)
 	return t
 }
 

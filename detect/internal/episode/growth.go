@@ -2,7 +2,6 @@ package episode
 
 import (
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/internal/timeline"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -33,7 +32,7 @@ func (t *Track) HasGrowth() bool { return t.grew }
 func (g *Growth) Span() int64 { return g.Last - g.First + 1 }
 
 // Growth returns the growth of the track's key.
-func (t *Track) Growth(time timeline.Timeline) (g Growth) {
+func (t *Track) Growth(time Timeline) (g Growth) {
 	grown, written := 0.0, sample.Milli(0)
 	for p := range t.points.pointsAfter(noSecond) {
 		if g.Seconds == 0 {

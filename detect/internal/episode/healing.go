@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/internal/timeline"
 	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -38,7 +37,7 @@ type servedSecond struct {
 }
 
 // observe records the next second. It reports whether a healed key is refused again.
-func (h *healing) observe(s servedSecond, k detect.Subject, t timeline.Timeline) (relapsed bool) {
+func (h *healing) observe(s servedSecond, k detect.Subject, t Timeline) (relapsed bool) {
 	if s.second > t.Settled {
 		return false // a late refusal may follow
 	}

@@ -2,9 +2,7 @@ package episode
 
 import (
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/detect/internal/harm"
 	"github.com/keyheat/keyheat/detect/internal/throttling"
-	"github.com/keyheat/keyheat/detect/internal/timeline"
 	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -78,7 +76,7 @@ func (e *Episode) addSpan(s view, r Rules, hot bool, units, requests sampling.Pa
 	if units.Of+requests.Of > 0 {
 		e.refused[0] = s.second
 	}
-	if s.certain.amounts(r.Watched).Proven > detect.Limit(r.Watched) || harm.IsHarmful(units) || harm.IsHarmful(requests) {
+	if s.certain.amounts(r.Watched).Proven > detect.Limit(r.Watched) || isHarmful(units) || isHarmful(requests) {
 		e.isHarmed, e.lasting = true, detect.Critical
 	} else if e.lasting == "" {
 		e.lasting = detect.Warning
@@ -136,7 +134,7 @@ func (e *Episode) extend(from, to int64) {
 
 // settle resolves the episode once enough complete seconds have passed with nothing hot
 // in them.
-func (e *Episode) settle(second int64, t timeline.Timeline) {
+func (e *Episode) settle(second int64, t Timeline) {
 	if (e.state == detect.Pending || e.state == detect.Firing) && t.CompleteSeconds(e.last, second) >= detect.ResolveSeconds {
 		e.state = detect.Resolved
 	}
@@ -183,19 +181,19 @@ func (e *Episode) observePressure(p *point, r Rules) {
 		*e = Episode{through: e.through, hotKey: e.hotKey, burst: e.burst}
 	}
 	e.sampled = e.sampled || p.pressure.Sampled
-	this := harm.AskedIn(pressure, r.Watched)
+	this := askedIn(pressure, r.Watched)
 	e.escalated = e.minute.IsOutage(p.second, this.Requests, throttled, e.sampled) || e.escalated
 	if !hit {
 		e.calm = e.calm.Plus(this)
 		return
 	}
 	if throttled && e.refusedFrom == 0 { // what burst capacity served before is no part of it
-		e.refusedFrom, e.asked, e.calm, e.Pressure = p.second, harm.Asked{}, harm.Asked{}, throttling.Pressure{}
+		e.refusedFrom, e.asked, e.calm, e.Pressure = p.second, askedUnits{}, askedUnits{}, throttling.Pressure{}
 	}
 	if e.seconds > 0 {
 		e.asked = e.asked.Plus(e.calm)
 	}
-	e.asked, e.calm = e.asked.Plus(this), harm.Asked{}
+	e.asked, e.calm = e.asked.Plus(this), askedUnits{}
 	e.watched = r.Watched
 	if detect.Weight(p.table) > detect.Weight(sketch.Load{Read: e.read.Value, Write: e.write.Value}) {
 		e.At, e.consumed = p.second, p.consumedLoad()

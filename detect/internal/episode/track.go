@@ -7,7 +7,6 @@ import (
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/internal/split"
 	"github.com/keyheat/keyheat/detect/internal/throttling"
-	"github.com/keyheat/keyheat/detect/internal/timeline"
 	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -20,7 +19,7 @@ type Conditions struct {
 	Largest Largest
 	// Table is the load of the track's table or index as a whole.
 	Table tableLoad
-	Time  timeline.Timeline
+	Time  Timeline
 	// Span is the number of seconds that each window of the track is the mean of, 0 if windows
 	// are seconds.
 	Span int64
@@ -337,7 +336,7 @@ func (t *Track) LoadAt(second int64) (l sketch.Load, seen bool) {
 // none in any seen second. An incompletely seen second has a partial load, or an unknown
 // one if nothing was seen. In a complete second, no load means none in the samples, or
 // less than TrackShare of a limit.
-func (t *Track) Recent(k detect.Subject, last int64, within timeline.Timeline) *detect.Recent {
+func (t *Track) Recent(k detect.Subject, last int64, within Timeline) *detect.Recent {
 	from := last - detect.RecentSeconds + 1
 	r := &detect.Recent{From: detect.TimeOf(from), Unit: detect.Side(k, "wcu", "rcu"), Limit: detect.Units(detect.Limit(k)), Loads: make([]*float64, detect.RecentSeconds)}
 	known := false

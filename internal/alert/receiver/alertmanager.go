@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/say/wording"
 	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/store"
@@ -37,7 +36,7 @@ type alertmanager struct {
 	header http.Header
 }
 
-func newAlertmanager(s notify.Settings) (notify.Notifier, error) {
+func newAlertmanager(s Settings) (Notifier, error) {
 	base := strings.TrimSuffix(s.URL, "/")
 	if strings.HasSuffix(base, alertmanagerPath) {
 		return nil, options.Fault{Field: "url", Err: errors.New("give Alertmanager's address without " + alertmanagerPath)}
@@ -56,9 +55,9 @@ func newAlertmanager(s notify.Settings) (notify.Notifier, error) {
 func (*alertmanager) Interval() time.Duration { return alertmanagerEvery }
 
 // Notify implements Notifier.
-func (a *alertmanager) Notify(ctx context.Context, n *notify.Notice) notify.Response {
+func (a *alertmanager) Notify(ctx context.Context, n *Notice) Response {
 	if n.Event == store.EventReport {
-		return notify.Response{} // a report is no alert
+		return Response{} // a report is no alert
 	}
 	r, _ := a.post(ctx, a.url, alertsOf(n, time.Now()), a.header)
 	return r
@@ -66,7 +65,7 @@ func (a *alertmanager) Notify(ctx context.Context, n *notify.Notice) notify.Resp
 
 // alertsOf returns the API's postableAlerts of an incident's present state. A changed label makes
 // another alert, so it ends the alert under the incident's previous severity.
-func alertsOf(n *notify.Notice, now time.Time) []object {
+func alertsOf(n *Notice, now time.Time) []object {
 	ends := now.Add(alertmanagerEnds)
 	if n.IsResolved() {
 		ends = now
@@ -78,7 +77,7 @@ func alertsOf(n *notify.Notice, now time.Time) []object {
 	return alerts
 }
 
-func newAlert(n *notify.Notice, severity detect.Severity, ends time.Time) object {
+func newAlert(n *Notice, severity detect.Severity, ends time.Time) object {
 	labels := n.Labels()
 	labels["alertname"], labels["severity"], labels["incident"] = "KeyheatIncident", string(severity), n.Subject
 	labels["key"] = wording.Printable(wording.Shorten(n.Finding.Key, alertLabel))

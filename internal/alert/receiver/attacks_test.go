@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/aws/awserror"
 	attack "github.com/keyheat/keyheat/internal/testsupport/hostile"
@@ -33,14 +32,14 @@ func TestNoReceiverIsSentATextRaw(t *testing.T) {
 	taken := serve(t, func(r *http.Request, body []byte) string { return check(r, body) }, snsAnswer)
 	toSNS(t, taken.url)
 	box := serveMail(t)
-	checks := map[notify.Type]func(*http.Request, []byte) string{
-		notify.Slack:     func(_ *http.Request, body []byte) string { return slackCheck(body) },
-		notify.PagerDuty: pagerDutyCheck, notify.JSM: jsmCheck, notify.Teams: teamsCheck, notify.SNS: snsCheck,
+	checks := map[receiver.Type]func(*http.Request, []byte) string{
+		receiver.Slack:     func(_ *http.Request, body []byte) string { return slackCheck(body) },
+		receiver.PagerDuty: pagerDutyCheck, receiver.JSM: jsmCheck, receiver.Teams: teamsCheck, receiver.SNS: snsCheck,
 	}
-	settings := map[notify.Type]notify.Settings{
-		notify.Slack: {URL: taken.url}, notify.PagerDuty: {Secret: key32, URL: taken.url}, notify.JSM: {Secret: "key", URL: taken.url}, notify.Teams: {URL: taken.url},
-		notify.Alertmanager: {URL: taken.url}, notify.Webhook: {URL: taken.url}, notify.SNS: {Topic: "arn:aws:sns:eu-west-1:111122223333:on-call"},
-		notify.Email: {Server: box.address, From: "keyheat@example.com", To: []string{"a@example.com"}},
+	settings := map[receiver.Type]receiver.Settings{
+		receiver.Slack: {URL: taken.url}, receiver.PagerDuty: {Secret: key32, URL: taken.url}, receiver.JSM: {Secret: "key", URL: taken.url}, receiver.Teams: {URL: taken.url},
+		receiver.Alertmanager: {URL: taken.url}, receiver.Webhook: {URL: taken.url}, receiver.SNS: {Topic: "arn:aws:sns:eu-west-1:111122223333:on-call"},
+		receiver.Email: {Server: box.address, From: "keyheat@example.com", To: []string{"a@example.com"}},
 	}
 	for _, typ := range receiver.Types() {
 		s, known := settings[typ]
@@ -75,7 +74,7 @@ func TestNoReceiverIsSentATextRaw(t *testing.T) {
 	}
 }
 
-func attackNotice(t *testing.T, m *attack.Maker, about any, event detect.Event, fix detect.Fix) *notify.Notice {
+func attackNotice(t *testing.T, m *attack.Maker, about any, event detect.Event, fix detect.Fix) *receiver.Notice {
 	t.Helper()
 	f := m.Finding(about)
 	f.Fingerprint, f.Incident = incidentID, incidentID
@@ -91,15 +90,15 @@ func attackNotice(t *testing.T, m *attack.Maker, about any, event detect.Event, 
 	p.Recent = &detect.Recent{From: time.Now(), Unit: attack.Text, Limit: 1000, Loads: []*float64{nil, new(1500.0)}}
 	payload, err := json.Marshal(p)
 	must.Succeed(t, err)
-	return notify.NewNotice(store.Notification{ID: "n1", Event: string(event), Incident: incidentID, Fingerprint: incidentID, Created: time.Now(), Payload: payload}, "https://keyheat.example.com/", stored(t, f, other))
+	return receiver.NewNotice(store.Notification{ID: "n1", Event: string(event), Incident: incidentID, Fingerprint: incidentID, Created: time.Now(), Payload: payload}, "https://keyheat.example.com/", stored(t, f, other))
 }
 
 // faultOfRequest returns what a request has that is more than to be read. Programs read a
 // webhook's documents: of these the bytes are inert, and the texts for people.
-func faultOfRequest(t *testing.T, typ notify.Type, r request) string {
+func faultOfRequest(t *testing.T, typ receiver.Type, r request) string {
 	t.Helper()
 	switch typ {
-	case notify.SNS:
+	case receiver.SNS:
 		values, err := url.ParseQuery(string(r.body))
 		must.Succeed(t, err)
 		for name, all := range values {
@@ -108,14 +107,14 @@ func faultOfRequest(t *testing.T, typ notify.Type, r request) string {
 			}
 		}
 		return ""
-	case notify.Webhook:
+	case receiver.Webhook:
 		var m receiver.Message
 		must.Succeed(t, json.Unmarshal(r.body, &m))
 		inert(t, "webhook", string(r.body))
 		texts, err := json.Marshal([]any{m.Title, m.FirstFix, m.URL, m.Related})
 		must.Succeed(t, err)
 		return attack.FaultInJSON(texts)
-	case notify.Alertmanager:
+	case receiver.Alertmanager:
 		if wrong := markupInAlerts(t, r.body); wrong != "" {
 			return wrong
 		}
@@ -123,7 +122,7 @@ func faultOfRequest(t *testing.T, typ notify.Type, r request) string {
 	if wrong := attack.FaultInJSON(r.body); wrong != "" {
 		return wrong
 	}
-	if typ == notify.Slack { // the text of its notification is markup
+	if typ == receiver.Slack { // the text of its notification is markup
 		var m struct{ Text string }
 		if err := json.Unmarshal(r.body, &m); err != nil || markup.MatchString(m.Text) {
 			return fmt.Sprintf("markup in %q (%v)", m.Text, err)
@@ -201,10 +200,10 @@ func TestAttacksBySize(t *testing.T) {
 		}
 	}()
 	m := attack.New(3)
-	for typ, s := range map[notify.Type]notify.Settings{
-		notify.Slack: {URL: server.URL}, notify.PagerDuty: {Secret: key32, URL: server.URL}, notify.JSM: {Secret: "key", URL: server.URL}, notify.Teams: {URL: server.URL},
-		notify.Alertmanager: {URL: server.URL}, notify.Webhook: {URL: server.URL}, notify.SNS: {Topic: "arn:aws:sns:eu-west-1:111122223333:on-call"},
-		notify.Email: {Server: l.Addr().String(), From: "keyheat@example.com", To: []string{"a@example.com"}},
+	for typ, s := range map[receiver.Type]receiver.Settings{
+		receiver.Slack: {URL: server.URL}, receiver.PagerDuty: {Secret: key32, URL: server.URL}, receiver.JSM: {Secret: "key", URL: server.URL}, receiver.Teams: {URL: server.URL},
+		receiver.Alertmanager: {URL: server.URL}, receiver.Webhook: {URL: server.URL}, receiver.SNS: {Topic: "arn:aws:sns:eu-west-1:111122223333:on-call"},
+		receiver.Email: {Server: l.Addr().String(), From: "keyheat@example.com", To: []string{"a@example.com"}},
 	} {
 		s.Type = typ
 		taken.Store(0)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/wneessen/go-mail"
 
-	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/settings/options"
 )
@@ -35,7 +34,7 @@ const (
 	mailSubject = 200
 )
 
-func newEmail(s notify.Settings) (notify.Notifier, error) {
+func newEmail(s Settings) (Notifier, error) {
 	host, port, err := options.SplitAddress(s.Server, "smtp.example.com:587")
 	if err == nil && (host == "" || port == 0) {
 		err = fmt.Errorf("%q: write host:port, such as smtp.example.com:587", s.Server)
@@ -47,7 +46,7 @@ func newEmail(s notify.Settings) (notify.Notifier, error) {
 		return nil, options.Fault{Field: "user", Err: errors.New("give user and secret together, or neither")}
 	}
 	e := &email{server: host, port: port, user: s.User, password: s.Secret, from: s.From, to: s.To}
-	if _, err := e.message(&notify.Notice{ID: "test"}); err != nil {
+	if _, err := e.message(&Notice{ID: "test"}); err != nil {
 		return nil, err
 	}
 	_, e.domain, _ = strings.Cut(strings.Trim(s.From[strings.LastIndexByte(s.From, '<')+1:], "<> "), "@")
@@ -55,10 +54,10 @@ func newEmail(s notify.Settings) (notify.Notifier, error) {
 }
 
 // Notify implements Notifier.
-func (e *email) Notify(ctx context.Context, n *notify.Notice) notify.Response {
+func (e *email) Notify(ctx context.Context, n *Notice) Response {
 	m, err := e.message(n)
 	if err != nil {
-		return notify.Response{Err: err, Refused: true, Unsent: true}
+		return Response{Err: err, Refused: true, Unsent: true}
 	}
 	options := []mail.Option{mail.WithPort(e.port), mail.WithDialContextFunc(dialMail), mail.WithTLSPolicy(mail.TLSMandatory)}
 	switch {
@@ -72,10 +71,10 @@ func (e *email) Notify(ctx context.Context, n *notify.Notice) notify.Response {
 	}
 	c, err := mail.NewClient(e.server, options...)
 	if err != nil {
-		return notify.Response{Err: errors.New("the mail server's settings are not valid"), Refused: true, Unsent: true}
+		return Response{Err: errors.New("the mail server's settings are not valid"), Refused: true, Unsent: true}
 	}
 	if err := c.DialWithContext(ctx); err != nil {
-		return notify.Response{Err: mailError(err, "connect to the mail server"), Silent: true, Unsent: true}
+		return Response{Err: mailError(err, "connect to the mail server"), Silent: true, Unsent: true}
 	}
 	err = c.Send(m)
 	_ = c.Close() // the mail is sent or not: Close changes neither
@@ -120,11 +119,11 @@ func (c *boundedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func mailResponse(err error) notify.Response {
+func mailResponse(err error) Response {
 	if err == nil {
-		return notify.Response{}
+		return Response{}
 	}
-	r := notify.Response{Err: mailError(err, "send the mail")}
+	r := Response{Err: mailError(err, "send the mail")}
 	if failed, ok := errors.AsType[*mail.SendError](err); ok {
 		// A server that answered did not take the mail. A silent server may have taken
 		// it.
@@ -146,7 +145,7 @@ func mailError(err error, doing string) error {
 	return fmt.Errorf("%s: it failed: see the server's own log", doing)
 }
 
-func (e *email) message(n *notify.Notice) (*mail.Msg, error) {
+func (e *email) message(n *Notice) (*mail.Msg, error) {
 	m := mail.NewMsg()
 	if err := m.From(e.from); err != nil {
 		return nil, options.Fault{Field: "from", Err: errors.New("not an address: write Keyheat <keyheat@example.com>")}
@@ -154,7 +153,7 @@ func (e *email) message(n *notify.Notice) (*mail.Msg, error) {
 	if err := m.To(e.to...); err != nil {
 		return nil, options.Fault{Field: "to", Err: errors.New("not addresses: write on-call@example.com")}
 	}
-	m.Subject(notify.Cut(n.Headline(), mailSubject))
+	m.Subject(Cut(n.Headline(), mailSubject))
 	m.SetDateWithValue(n.At)
 	m.SetMessageIDWithValue(n.ID + "@" + e.domain)
 	if n.Subject != "" {

@@ -15,7 +15,6 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/say/wording"
 )
 
@@ -68,14 +67,14 @@ func (c client) Close() { c.http.CloseIdleConnections() }
 
 // post sends a value as JSON and returns the result, with the beginning of the receiver's
 // answer. The answer must not reach an error, the log or the store.
-func (c client) post(ctx context.Context, to string, value any, header http.Header) (notify.Response, []byte) {
+func (c client) post(ctx context.Context, to string, value any, header http.Header) (Response, []byte) {
 	return c.send(ctx, http.MethodPost, to, value, header)
 }
 
-func (c client) send(ctx context.Context, method, to string, value any, header http.Header) (notify.Response, []byte) {
+func (c client) send(ctx context.Context, method, to string, value any, header http.Header) (Response, []byte) {
 	body, err := json.Marshal(value)
 	if err != nil {
-		return notify.Response{Err: fmt.Errorf("write the message: %w", err), Refused: true, Unsent: true}, nil
+		return Response{Err: fmt.Errorf("write the message: %w", err), Refused: true, Unsent: true}, nil
 	}
 	return c.sendBytes(ctx, method, to, neutralise(body), header)
 }
@@ -94,10 +93,10 @@ func inert(text string) string {
 // neutralise escapes characters in JSON that a terminal would obey.
 func neutralise(body []byte) []byte { return []byte(wording.InertJSON(string(body))) }
 
-func (c client) sendBytes(ctx context.Context, method, to string, body []byte, header http.Header) (notify.Response, []byte) {
+func (c client) sendBytes(ctx context.Context, method, to string, body []byte, header http.Header) (Response, []byte) {
 	r, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(body))
 	if err != nil {
-		return notify.Response{Err: fmt.Errorf("make the request: %w", stripURL(err)), Unsent: true}, nil
+		return Response{Err: fmt.Errorf("make the request: %w", stripURL(err)), Unsent: true}, nil
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", userAgent)
@@ -106,7 +105,7 @@ func (c client) sendBytes(ctx context.Context, method, to string, body []byte, h
 	}
 	got, err := c.http.Do(r)
 	if err != nil {
-		return notify.Response{Err: failure(err), Silent: true, Unsent: failedToDial(err)}, nil
+		return Response{Err: failure(err), Silent: true, Unsent: failedToDial(err)}, nil
 	}
 	defer got.Body.Close()
 	// The client reads on, within a bound, so that the connection can be used again. The
@@ -116,16 +115,16 @@ func (c client) sendBytes(ctx context.Context, method, to string, body []byte, h
 	return c.responseOf(got), answer
 }
 
-func (c client) responseOf(got *http.Response) notify.Response {
+func (c client) responseOf(got *http.Response) Response {
 	if got.StatusCode >= 200 && got.StatusCode < 300 {
-		return notify.Response{}
+		return Response{}
 	}
 	refused := got.StatusCode < 500 && got.StatusCode != http.StatusRequestTimeout && got.StatusCode != http.StatusTooManyRequests
 	advice := ownLog
 	if refused {
 		advice = c.advice
 	}
-	return notify.Response{
+	return Response{
 		Err:     fmt.Errorf("the receiver returned %d %s: %s", got.StatusCode, http.StatusText(got.StatusCode), advice),
 		Refused: refused, // a redirect counts, because it is not followed
 		Unsent:  refused || got.StatusCode == http.StatusTooManyRequests,
@@ -190,4 +189,17 @@ func NewPing(to string) (*Ping, error) {
 func (p *Ping) Send(ctx context.Context) error {
 	got, _ := p.sendBytes(ctx, http.MethodPost, p.url, nil, http.Header{"Content-Type": {"text/plain"}})
 	return got.Err
+}
+
+// checkURL returns the fault of a URL; nil for none. The parser's error would repeat the
+// URL.
+func checkURL(text string) error {
+	if text == "" {
+		return nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return errors.New("not a URL to post to: write https://host/path")
+	}
+	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -29,7 +28,7 @@ type jsm struct {
 	header http.Header
 }
 
-func newJSM(s notify.Settings) (notify.Notifier, error) {
+func newJSM(s Settings) (Notifier, error) {
 	base := jsmURL
 	if s.URL != "" {
 		base = strings.TrimSuffix(s.URL, "/")
@@ -38,12 +37,12 @@ func newJSM(s notify.Settings) (notify.Notifier, error) {
 }
 
 // Notify implements Notifier.
-func (j *jsm) Notify(ctx context.Context, n *notify.Notice) notify.Response {
+func (j *jsm) Notify(ctx context.Context, n *Notice) Response {
 	if n.Event == store.EventReport {
-		return notify.Response{} // a report is no alert
+		return Response{} // a report is no alert
 	}
 	if n.IsResolved() {
-		r, _ := j.post(ctx, j.alert(n, "close"), object{"source": "keyheat", "note": notify.Cut(n.Headline(), jsmDescription)}, j.header)
+		r, _ := j.post(ctx, j.alert(n, "close"), object{"source": "keyheat", "note": Cut(n.Headline(), jsmDescription)}, j.header)
 		return r
 	}
 	if n.Event == string(detect.EventUpdated) {
@@ -55,29 +54,29 @@ func (j *jsm) Notify(ctx context.Context, n *notify.Notice) notify.Response {
 
 // update raises the priority of the alert and rewrites it, since creation under an
 // existing alias would not. Each request may be repeated.
-func (j *jsm) update(ctx context.Context, n *notify.Notice) notify.Response {
+func (j *jsm) update(ctx context.Context, n *Notice) Response {
 	a := jsmAlertOf(n)
 	for _, field := range []string{"priority", "message", "description"} { // each has an address of its own
 		if r, _ := j.send(ctx, http.MethodPut, j.alert(n, field), object{field: a[field]}, j.header); r.Err != nil {
 			return r
 		}
 	}
-	return notify.Response{}
+	return Response{}
 }
 
-func (j *jsm) alert(n *notify.Notice, action string) string {
+func (j *jsm) alert(n *Notice, action string) string {
 	return j.url + "/" + url.PathEscape(n.Subject) + "/" + action + "?identifierType=alias"
 }
 
-func jsmAlertOf(n *notify.Notice) object {
+func jsmAlertOf(n *Notice) object {
 	details := make(map[string]string)
 	for _, f := range n.Facts() {
 		details[f.Name] = f.Value
 	}
 	details["Runbook"] = n.RunbookURL
 	return dropEmpty(object{
-		"message": notify.Cut(n.Headline(), jsmMessage), "alias": n.Subject, "description": notify.Cut(n.Text(), jsmDescription),
-		"entity": notify.Cut(n.Table(), jsmEntity), "source": "keyheat", "priority": jsmPriority(n.Severity()), "tags": []string{"keyheat"}, "details": dropEmpty(details),
+		"message": Cut(n.Headline(), jsmMessage), "alias": n.Subject, "description": Cut(n.Text(), jsmDescription),
+		"entity": Cut(n.Table(), jsmEntity), "source": "keyheat", "priority": jsmPriority(n.Severity()), "tags": []string{"keyheat"}, "details": dropEmpty(details),
 	})
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/store"
 )
@@ -28,7 +27,7 @@ type pagerDuty struct {
 	url, routingKey string
 }
 
-func newPagerDuty(s notify.Settings) (notify.Notifier, error) {
+func newPagerDuty(s Settings) (Notifier, error) {
 	if len(s.Secret) != pagerDutyKey {
 		return nil, options.Fault{Field: "secret", Err: fmt.Errorf("an integration key has %d characters, this has %d: take the key of the service's Events API v2 integration", pagerDutyKey, len(s.Secret))}
 	}
@@ -40,15 +39,15 @@ func newPagerDuty(s notify.Settings) (notify.Notifier, error) {
 }
 
 // Notify implements Notifier.
-func (p *pagerDuty) Notify(ctx context.Context, n *notify.Notice) notify.Response {
+func (p *pagerDuty) Notify(ctx context.Context, n *Notice) Response {
 	if n.Event == store.EventReport {
-		return notify.Response{} // a report pages nobody
+		return Response{} // a report pages nobody
 	}
 	r, _ := p.post(ctx, p.url, p.event(n), nil)
 	return r
 }
 
-func (p *pagerDuty) event(n *notify.Notice) object {
+func (p *pagerDuty) event(n *Notice) object {
 	e := object{"routing_key": p.routingKey, "event_action": "resolve", "dedup_key": n.Subject}
 	if n.IsResolved() {
 		return e
@@ -66,14 +65,14 @@ func (p *pagerDuty) event(n *notify.Notice) object {
 		details[f.Name] = f.Value
 	}
 	for _, l := range n.Lines() {
-		details[l.Name] = notify.Cut(l.Text, pagerDutyDetail)
+		details[l.Name] = Cut(l.Text, pagerDutyDetail)
 	}
 	since := ""
 	if at := n.OpenedAt(); !at.IsZero() {
 		since = at.UTC().Format(time.RFC3339)
 	}
 	e["payload"] = dropEmpty(object{
-		"summary": notify.Cut(n.Headline(), pagerDutySummary), "source": cmp.Or(n.Table(), "keyheat"), "timestamp": since,
+		"summary": Cut(n.Headline(), pagerDutySummary), "source": cmp.Or(n.Table(), "keyheat"), "timestamp": since,
 		"severity":  string(n.Severity()), // critical, warning and info are PagerDuty's words, too
 		"component": n.Table(), "group": n.Labels()["owner"], "class": n.Labels()["case"], "custom_details": dropEmpty(details),
 	})

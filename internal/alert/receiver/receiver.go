@@ -1,6 +1,11 @@
 // Package receiver delivers notifications to generic webhooks and to on-call's tools,
 // each in its own encoding. A receiver makes single attempts; package alert decides when,
-// and judges the results.
+// and judges the results. A notice, the response to an attempt and the settings of a receiver
+// are the contract between them.
+//
+// Outsiders may have written some texts, such as a key. They must reach a receiver as
+// text only: never in a field that it interprets as markup, as a command, or as a
+// mention.
 //
 // To add a receiver, write one file with a type that has Notify, and a line in kinds.
 package receiver
@@ -9,35 +14,33 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 
-	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/settings/options"
 )
 
 type kind struct {
-	make               func(notify.Settings) (notify.Notifier, error)
+	make               func(Settings) (Notifier, error)
 	required, optional []string
 }
 
-var kinds = map[notify.Type]kind{
-	notify.Webhook:      {newWebhook, []string{"url"}, []string{"secret"}},
-	notify.Alertmanager: {newAlertmanager, []string{"url"}, []string{"secret", "user"}},
-	notify.PagerDuty:    {newPagerDuty, []string{"secret"}, []string{"url"}},
-	notify.Slack:        {newSlack, nil, []string{"url", "secret", "channel"}},
-	notify.Email:        {newEmail, []string{"server", "from", "to"}, []string{"user", "secret"}},
-	notify.SNS:          {newSNS, []string{"topic"}, nil},
-	notify.JSM:          {newJSM, []string{"secret"}, []string{"url"}},
-	notify.Teams:        {newTeams, []string{"url"}, nil},
+var kinds = map[Type]kind{
+	Webhook:      {newWebhook, []string{"url"}, []string{"secret"}},
+	Alertmanager: {newAlertmanager, []string{"url"}, []string{"secret", "user"}},
+	PagerDuty:    {newPagerDuty, []string{"secret"}, []string{"url"}},
+	Slack:        {newSlack, nil, []string{"url", "secret", "channel"}},
+	Email:        {newEmail, []string{"server", "from", "to"}, []string{"user", "secret"}},
+	SNS:          {newSNS, []string{"topic"}, nil},
+	JSM:          {newJSM, []string{"secret"}, []string{"url"}},
+	Teams:        {newTeams, []string{"url"}, nil},
 }
 
 // Types returns the types of receivers, in alphabetical order.
-func Types() []notify.Type { return slices.Sorted(maps.Keys(kinds)) }
+func Types() []Type { return slices.Sorted(maps.Keys(kinds)) }
 
 // New returns the receiver that settings describe.
-func New(s notify.Settings) (notify.Notifier, error) {
+func New(s Settings) (Notifier, error) {
 	if wrong := Faults(s); len(wrong) > 0 {
 		return nil, wrong[0]
 	}
@@ -45,7 +48,7 @@ func New(s notify.Settings) (notify.Notifier, error) {
 }
 
 // Faults returns the faults of settings. None holds a secret or a URL.
-func Faults(s notify.Settings) []options.Fault {
+func Faults(s Settings) []options.Fault {
 	k, known := kinds[s.Type]
 	if !known {
 		return []options.Fault{{Field: "type", Err: fmt.Errorf("%q is no type of receiver: give one of %v", s.Type, Types())}}
@@ -79,22 +82,9 @@ func Faults(s notify.Settings) []options.Fault {
 	return all
 }
 
-func givenFields(s *notify.Settings) map[string]bool {
+func givenFields(s *Settings) map[string]bool {
 	return map[string]bool{
 		"url": s.URL != "", "secret": s.Secret != "", "channel": s.Channel != "", "server": s.Server != "",
 		"user": s.User != "", "from": s.From != "", "to": len(s.To) > 0, "topic": s.Topic != "",
 	}
-}
-
-// checkURL returns the fault of a URL; nil for none. The parser's error would repeat the
-// URL.
-func checkURL(text string) error {
-	if text == "" {
-		return nil
-	}
-	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return errors.New("not a URL to post to: write https://host/path")
-	}
-	return nil
 }

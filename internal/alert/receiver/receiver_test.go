@@ -24,7 +24,6 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/casebook"
-	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/must"
@@ -42,7 +41,7 @@ const runbook = "https://wiki.example.com/dynamodb#hot_key"
 const incidentID = "0123456789abcdef0123456789abcdef"
 
 // notice is one of a hot key of the table orders.
-func notice(t *testing.T, event detect.Event, severity detect.Severity, key string) *notify.Notice {
+func notice(t *testing.T, event detect.Event, severity detect.Severity, key string) *receiver.Notice {
 	t.Helper()
 	f, other, p := payloadOf(t, event, severity, key)
 	return noticeOf(t, event, f.Fingerprint, p, other)
@@ -76,11 +75,11 @@ func payloadOf(t *testing.T, event detect.Event, severity detect.Severity, key s
 	return f, other, p
 }
 
-func noticeOf(t *testing.T, event detect.Event, fingerprint string, p detect.Payload, named ...detect.Finding) *notify.Notice {
+func noticeOf(t *testing.T, event detect.Event, fingerprint string, p detect.Payload, named ...detect.Finding) *receiver.Notice {
 	t.Helper()
 	payload, err := json.Marshal(p)
 	must.Succeed(t, err)
-	return notify.NewNotice(store.Notification{
+	return receiver.NewNotice(store.Notification{
 		ID: "n1", Event: string(event), Incident: incidentID, Fingerprint: fingerprint, Created: time.Date(2025, 11, 22, 12, 0, 0, 0, time.UTC), Payload: payload,
 	}, "https://keyheat.example.com/", stored(t, named...))
 }
@@ -96,7 +95,7 @@ func stored(t *testing.T, found ...detect.Finding) (all []store.Finding) {
 	return all
 }
 
-func open(t *testing.T, s notify.Settings) notify.Notifier {
+func open(t *testing.T, s receiver.Settings) receiver.Notifier {
 	t.Helper()
 	n, err := receiver.New(s)
 	must.Succeed(t, err)
@@ -107,7 +106,7 @@ func open(t *testing.T, s notify.Settings) notify.Notifier {
 }
 
 // tell makes one attempt that has to succeed.
-func tell(t *testing.T, n notify.Notifier, what *notify.Notice) notify.Response {
+func tell(t *testing.T, n receiver.Notifier, what *receiver.Notice) receiver.Response {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 	defer cancel()
@@ -126,11 +125,11 @@ var symptom = regexp.MustCompile(`: [a-z ]+ \(`)
 func TestPagerDutyIsTriggeredAndResolvedUnderOneKey(t *testing.T) {
 	t.Parallel()
 	f := serve(t, pagerDutyCheck, accepted)
-	n := open(t, notify.Settings{Type: notify.PagerDuty, Secret: key32, URL: f.url})
+	n := open(t, receiver.Settings{Type: receiver.PagerDuty, Secret: key32, URL: f.url})
 	for _, event := range []detect.Event{detect.EventFiring, detect.EventUpdated, detect.EventResolved} {
 		tell(t, n, notice(t, event, detect.Critical, "merchant#7"))
 	}
-	tell(t, n, notify.NewNotice(store.Notification{ID: "r", Event: store.EventReport, Fingerprint: "weekly", Created: time.Now(), Payload: []byte(`{}`)}, "", nil))
+	tell(t, n, receiver.NewNotice(store.Notification{ID: "r", Event: store.EventReport, Fingerprint: "weekly", Created: time.Now(), Payload: []byte(`{}`)}, "", nil))
 	var actions []string
 	for _, r := range f.requests() {
 		var e struct {
@@ -163,7 +162,7 @@ func TestSlackBotRewritesItsMessage(t *testing.T) {
 	}, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"ok":true,"channel":"C42","ts":"1732276800.000100"}`))
 	})
-	n := open(t, notify.Settings{Type: notify.Slack, Secret: "xoxb-token", Channel: "C0123456789", URL: f.url})
+	n := open(t, receiver.Settings{Type: receiver.Slack, Secret: "xoxb-token", Channel: "C0123456789", URL: f.url})
 	first := tell(t, n, notice(t, detect.EventFiring, detect.Critical, "merchant#7"))
 	over := notice(t, detect.EventResolved, detect.Critical, "merchant#7")
 	over.Receipt = first.Receipt
@@ -181,14 +180,14 @@ func TestSlackBotRewritesItsMessage(t *testing.T) {
 // TestSlackSaysWhatToDo: its Web API answers 200 also when it refuses.
 func TestSlackSaysWhatToDo(t *testing.T) {
 	t.Parallel()
-	for answer, want := range map[string]notify.Response{
+	for answer, want := range map[string]receiver.Response{
 		`{"ok":false,"error":"not_in_channel"}`:  {Err: errors.New("the answer from Slack is not_in_channel: invite the bot into the channel"), Refused: true, Unsent: true},
 		`{"ok":false,"error":"ratelimited"}`:     {Err: errors.New("the answer from Slack is ratelimited: too many messages"), Unsent: true},
 		`{"ok":false,"error":"canary-4711"}`:     {Err: errors.New("the answer from Slack is an error"), Refused: true, Unsent: true},
 		`<html>a login page, canary-4711</html>`: {Err: errors.New("the receiver's answer is not from Slack's Web API"), Unsent: true},
 	} {
 		f := serve(t, func(_ *http.Request, body []byte) string { return slackCheck(body) }, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) })
-		n := open(t, notify.Settings{Type: notify.Slack, Secret: "xoxb-token", Channel: "C0123456789", URL: f.url})
+		n := open(t, receiver.Settings{Type: receiver.Slack, Secret: "xoxb-token", Channel: "C0123456789", URL: f.url})
 		got := n.Notify(t.Context(), notice(t, detect.EventFiring, detect.Critical, "k"))
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%s: got %v, want %v", answer, got, want)
@@ -199,7 +198,7 @@ func TestSlackSaysWhatToDo(t *testing.T) {
 func TestJSMOpensAndClosesUnderOneAlias(t *testing.T) {
 	t.Parallel()
 	f := serve(t, jsmCheck, accepted)
-	n := open(t, notify.Settings{Type: notify.JSM, Secret: "key", URL: f.url})
+	n := open(t, receiver.Settings{Type: receiver.JSM, Secret: "key", URL: f.url})
 	for _, event := range []detect.Event{detect.EventFiring, detect.EventUpdated, detect.EventResolved} {
 		tell(t, n, notice(t, event, detect.Warning, "merchant#7"))
 	}
@@ -216,7 +215,7 @@ func TestJSMOpensAndClosesUnderOneAlias(t *testing.T) {
 func TestMailsOfAnIncidentAreOneThread(t *testing.T) {
 	t.Parallel()
 	box := serveMail(t)
-	n := open(t, notify.Settings{Type: notify.Email, Server: box.address, From: "Keyheat <keyheat@example.com>", To: []string{"a@example.com", "b@example.com"}})
+	n := open(t, receiver.Settings{Type: receiver.Email, Server: box.address, From: "Keyheat <keyheat@example.com>", To: []string{"a@example.com", "b@example.com"}})
 	tell(t, n, notice(t, detect.EventFiring, detect.Critical, "merchant#7"))
 	tell(t, n, notice(t, detect.EventResolved, detect.Critical, "merchant#7"))
 	mails := box.taken()
@@ -241,7 +240,7 @@ func TestAMailServersRefusal(t *testing.T) {
 	for code, refused := range map[int]bool{550: true, 451: false} {
 		box := serveMail(t)
 		box.refuse = code
-		n := open(t, notify.Settings{Type: notify.Email, Server: box.address, From: "keyheat@example.com", To: []string{"a@example.com"}})
+		n := open(t, receiver.Settings{Type: receiver.Email, Server: box.address, From: "keyheat@example.com", To: []string{"a@example.com"}})
 		r := n.Notify(t.Context(), notice(t, detect.EventFiring, detect.Critical, "k"))
 		if r.Err == nil || r.Refused != refused || !r.Unsent || strings.Contains(r.Err.Error(), "canary") || !strings.Contains(r.Err.Error(), fmt.Sprint(code)) {
 			t.Errorf("%d: %+v", code, r)
@@ -255,7 +254,7 @@ func TestMailNeedsTLSBeyondLoopback(t *testing.T) {
 	box := serveMail(t)
 	_, port, _ := strings.Cut(box.address, ":")
 	// A name that is not known for loopback, though it leads there.
-	n := open(t, notify.Settings{Type: notify.Email, Server: "127.0.0.1.:" + port, From: "keyheat@example.com", To: []string{"a@example.com"}})
+	n := open(t, receiver.Settings{Type: receiver.Email, Server: "127.0.0.1.:" + port, From: "keyheat@example.com", To: []string{"a@example.com"}})
 	r := n.Notify(t.Context(), notice(t, detect.EventFiring, detect.Critical, "k"))
 	if r.Err == nil || len(box.taken()) != 0 {
 		t.Errorf("sent in the clear: %+v, %d mails", r, len(box.taken()))
@@ -298,7 +297,7 @@ func TestSNS(t *testing.T) {
 	f := serve(t, snsCheck, snsAnswer)
 	toSNS(t, f.url)
 	for _, name := range []string{"on-call", "on-call.fifo"} {
-		n := open(t, notify.Settings{Type: notify.SNS, Topic: "arn:aws:sns:eu-west-1:111122223333:" + name})
+		n := open(t, receiver.Settings{Type: receiver.SNS, Topic: "arn:aws:sns:eu-west-1:111122223333:" + name})
 		tell(t, n, notice(t, detect.EventFiring, detect.Critical, hostile))
 	}
 	v, err := url.ParseQuery(string(f.requests()[0].body))
@@ -329,7 +328,7 @@ func TestSNSRefusals(t *testing.T) {
 			fmt.Fprintf(w, `<ErrorResponse><Error><Type>Sender</Type><Code>%s</Code><Message>canary-4711</Message></Error></ErrorResponse>`, code)
 		}))
 		toSNS(t, server.URL)
-		n := open(t, notify.Settings{Type: notify.SNS, Topic: "arn:aws:sns:eu-west-1:111122223333:x"})
+		n := open(t, receiver.Settings{Type: receiver.SNS, Topic: "arn:aws:sns:eu-west-1:111122223333:x"})
 		r := n.Notify(t.Context(), notice(t, detect.EventFiring, detect.Critical, "k"))
 		server.Close()
 		if r.Err == nil || r.Refused != refused || !r.Unsent || strings.Contains(r.Err.Error(), "canary") {
@@ -341,7 +340,7 @@ func TestSNSRefusals(t *testing.T) {
 func TestAlertmanagerEndsWhatChangesItsLabels(t *testing.T) {
 	t.Parallel()
 	f := serve(t, func(*http.Request, []byte) string { return "" }, accepted)
-	n := open(t, notify.Settings{Type: notify.Alertmanager, URL: f.url + "/", User: "u", Secret: "p"})
+	n := open(t, receiver.Settings{Type: receiver.Alertmanager, URL: f.url + "/", User: "u", Secret: "p"})
 	for _, event := range []detect.Event{detect.EventFiring, detect.EventUpdated, detect.EventResolved} {
 		tell(t, n, notice(t, event, detect.Critical, "merchant#7"))
 	}
@@ -387,20 +386,20 @@ func TestEveryReceiverHasTheRunbookAndTheLoad(t *testing.T) {
 	related := "Related findings: 2: " + notice(t, detect.EventFiring, detect.Critical, "merchant#7").Related[0] + "; and 1 more"
 	const drawn = "·▁▄·█ from 11:59:56 to 12:00:00 UTC; █ is 1,500 WCU/s, the limit of 1,000 is ▆, · was not seen"
 	for _, c := range []struct {
-		settings notify.Settings
+		settings receiver.Settings
 		got      *fake
 		want     []string
 	}{
-		{notify.Settings{Type: notify.Slack, URL: slack.url}, slack, []string{
+		{receiver.Settings{Type: receiver.Slack, URL: slack.url}, slack, []string{
 			`\n` + related + `\nLoad: ` + drawn + `","type":"plain_text"}`,
 			`{"action_id":"open-runbook","text":{"emoji":false,"text":"Runbook","type":"plain_text"},"type":"button","url":"` + runbook + `"}`,
 		}},
-		{notify.Settings{Type: notify.PagerDuty, Secret: key32, URL: pager.url}, pager, []string{`{"href":"` + runbook + `","text":"Runbook"}`, `"Load":"` + drawn + `"`}},
-		{notify.Settings{Type: notify.JSM, Secret: "key", URL: jsm.url}, jsm, []string{`"Runbook":"` + runbook + `"`, `"Load":"` + drawn + `"`}},
-		{notify.Settings{Type: notify.Teams, URL: teams.url}, teams, []string{`{"title":"Runbook","type":"Action.OpenUrl","url":"` + runbook + `"}`, `"text":"` + drawn + `"`}},
-		{notify.Settings{Type: notify.Alertmanager, URL: manager.url}, manager, []string{`"runbook_url":"` + runbook + `"`}},
-		{notify.Settings{Type: notify.Webhook, URL: webhook.url}, webhook, []string{`"runbook_url":"` + runbook + `"`, `"recent":{"from":"2025-11-22T11:59:56Z","unit":"wcu","limit":1000,"loads":[null,80,700,null,1500]}`}},
-		{notify.Settings{Type: notify.SNS, Topic: "arn:aws:sns:eu-west-1:111122223333:on-call"}, published, []string{url.QueryEscape("\nRunbook: " + runbook + "\n"), url.QueryEscape("\n" + related + "\nLoad: " + drawn + "\n")}},
+		{receiver.Settings{Type: receiver.PagerDuty, Secret: key32, URL: pager.url}, pager, []string{`{"href":"` + runbook + `","text":"Runbook"}`, `"Load":"` + drawn + `"`}},
+		{receiver.Settings{Type: receiver.JSM, Secret: "key", URL: jsm.url}, jsm, []string{`"Runbook":"` + runbook + `"`, `"Load":"` + drawn + `"`}},
+		{receiver.Settings{Type: receiver.Teams, URL: teams.url}, teams, []string{`{"title":"Runbook","type":"Action.OpenUrl","url":"` + runbook + `"}`, `"text":"` + drawn + `"`}},
+		{receiver.Settings{Type: receiver.Alertmanager, URL: manager.url}, manager, []string{`"runbook_url":"` + runbook + `"`}},
+		{receiver.Settings{Type: receiver.Webhook, URL: webhook.url}, webhook, []string{`"runbook_url":"` + runbook + `"`, `"recent":{"from":"2025-11-22T11:59:56Z","unit":"wcu","limit":1000,"loads":[null,80,700,null,1500]}`}},
+		{receiver.Settings{Type: receiver.SNS, Topic: "arn:aws:sns:eu-west-1:111122223333:on-call"}, published, []string{url.QueryEscape("\nRunbook: " + runbook + "\n"), url.QueryEscape("\n" + related + "\nLoad: " + drawn + "\n")}},
 	} {
 		tell(t, open(t, c.settings), notice(t, detect.EventFiring, detect.Critical, "merchant#7"))
 		for _, want := range c.want {
@@ -409,7 +408,7 @@ func TestEveryReceiverHasTheRunbookAndTheLoad(t *testing.T) {
 			}
 		}
 	}
-	tell(t, open(t, notify.Settings{Type: notify.Email, Server: box.address, From: "keyheat@example.com", To: []string{"a@example.com"}}), notice(t, detect.EventFiring, detect.Critical, "merchant#7"))
+	tell(t, open(t, receiver.Settings{Type: receiver.Email, Server: box.address, From: "keyheat@example.com", To: []string{"a@example.com"}}), notice(t, detect.EventFiring, detect.Critical, "merchant#7"))
 	m, err := mail.ReadMessage(strings.NewReader(box.taken()[0]))
 	must.Succeed(t, err)
 	body, err := io.ReadAll(quotedprintable.NewReader(m.Body))
@@ -427,10 +426,10 @@ func TestWebhooksFollowTheSchema(t *testing.T) {
 	schema, err := compiler.Compile("../../../docs/findings.schema.json#/$defs/message")
 	must.Succeed(t, err)
 	f := serve(t, func(*http.Request, []byte) string { return "" }, accepted)
-	n := open(t, notify.Settings{Type: notify.Webhook, URL: f.url})
+	n := open(t, receiver.Settings{Type: receiver.Webhook, URL: f.url})
 	tell(t, n, notice(t, detect.EventFiring, detect.Critical, hostile))
 	tell(t, n, notice(t, detect.EventResolved, detect.Critical, hostile))
-	tell(t, n, notify.NewNotice(store.Notification{ID: "r", Event: store.EventReport, Fingerprint: "weekly", Created: time.Now(), Payload: []byte(`{"name":"weekly"}`)}, "", nil))
+	tell(t, n, receiver.NewNotice(store.Notification{ID: "r", Event: store.EventReport, Fingerprint: "weekly", Created: time.Now(), Payload: []byte(`{"name":"weekly"}`)}, "", nil))
 	for i, r := range f.requests() {
 		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(r.body))
 		if err == nil {
@@ -454,7 +453,7 @@ var markup = regexp.MustCompile("[<*`~]|\\]\\(|://|(^|[^a-z])(@|www\\.)")
 func TestPlainTextIsKept(t *testing.T) {
 	t.Parallel()
 	f := serve(t, func(*http.Request, []byte) string { return "" }, accepted)
-	n := open(t, notify.Settings{Type: notify.Alertmanager, URL: f.url})
+	n := open(t, receiver.Settings{Type: receiver.Alertmanager, URL: f.url})
 	for key, want := range map[string]string{
 		"merchant#7": "merchant#7", "bob@example.com": "bob@example.com", "a_b": "a_b", "R&D > x [1] (2)": "R&D > x [1] (2)", "_id": "_id",
 		"<!channel>": `\x3c!channel>`, "@here": `\x40here`, "https://x": `https\x3a//x`, "[x](y)": `[x\x5d(y)`, "WWW.x": `\x57WW.x`,
@@ -480,20 +479,20 @@ func inert(t *testing.T, where, text string) {
 
 func TestFaultsSayWhatToDo(t *testing.T) {
 	t.Parallel()
-	for want, s := range map[string]notify.Settings{
+	for want, s := range map[string]receiver.Settings{
 		`type: "pager" is no type of receiver: give one of [alertmanager email jsm pagerduty slack sns teams webhook]`: {Type: "pager"},
-		"secret: missing: a receiver of type pagerduty needs it":                                                       {Type: notify.PagerDuty},
-		"secret: an integration key has 32 characters, this has 7: take the key of":                                    {Type: notify.PagerDuty, Secret: "hunter2"},
-		"url: give Alertmanager's address without /api/v2/alerts":                                                      {Type: notify.Alertmanager, URL: "http://hunter2:9093/api/v2/alerts/"},
-		"channel: missing: a bot needs":                                                                                {Type: notify.Slack, Secret: "xoxb"},
-		"url: give the URL of an incoming webhook":                                                                     {Type: notify.Slack},
-		"topic: a receiver of type teams does not have it":                                                             {Type: notify.Teams, URL: "https://x", Topic: "t"},
-		"url: not a URL to post to":                                                                                    {Type: notify.Teams, URL: "hunter2"},
-		"topic: not a topic's ARN":                                                                                     {Type: notify.SNS, Topic: "on-call"},
-		"server: \"smtp\": write host:port":                                                                            {Type: notify.Email, Server: "smtp", From: "a@b.c", To: []string{"d@e.f"}},
-		"from: not an address":                                                                                         {Type: notify.Email, Server: "smtp:25", From: "a", To: []string{"d@e.f"}},
-		"to: not addresses":                                                                                            {Type: notify.Email, Server: "smtp:25", From: "a@b.c", To: []string{"d"}},
-		`secret: not a secret of Standard Webhooks`:                                                                    {Type: notify.Webhook, URL: "https://x", Secret: "hunter2"},
+		"secret: missing: a receiver of type pagerduty needs it":                                                       {Type: receiver.PagerDuty},
+		"secret: an integration key has 32 characters, this has 7: take the key of":                                    {Type: receiver.PagerDuty, Secret: "hunter2"},
+		"url: give Alertmanager's address without /api/v2/alerts":                                                      {Type: receiver.Alertmanager, URL: "http://hunter2:9093/api/v2/alerts/"},
+		"channel: missing: a bot needs":                                                                                {Type: receiver.Slack, Secret: "xoxb"},
+		"url: give the URL of an incoming webhook":                                                                     {Type: receiver.Slack},
+		"topic: a receiver of type teams does not have it":                                                             {Type: receiver.Teams, URL: "https://x", Topic: "t"},
+		"url: not a URL to post to":                                                                                    {Type: receiver.Teams, URL: "hunter2"},
+		"topic: not a topic's ARN":                                                                                     {Type: receiver.SNS, Topic: "on-call"},
+		"server: \"smtp\": write host:port":                                                                            {Type: receiver.Email, Server: "smtp", From: "a@b.c", To: []string{"d@e.f"}},
+		"from: not an address":                                                                                         {Type: receiver.Email, Server: "smtp:25", From: "a", To: []string{"d@e.f"}},
+		"to: not addresses":                                                                                            {Type: receiver.Email, Server: "smtp:25", From: "a@b.c", To: []string{"d"}},
+		`secret: not a secret of Standard Webhooks`:                                                                    {Type: receiver.Webhook, URL: "https://x", Secret: "hunter2"},
 	} {
 		_, err := receiver.New(s)
 		if err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
@@ -507,7 +506,7 @@ func TestRejectionsSayWhatToLookAt(t *testing.T) {
 	t.Parallel()
 	for status, advice := range map[int]string{http.StatusBadRequest: "Events API v2", http.StatusInternalServerError: "see its own log"} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
-		n := open(t, notify.Settings{Type: notify.PagerDuty, Secret: key32, URL: server.URL})
+		n := open(t, receiver.Settings{Type: receiver.PagerDuty, Secret: key32, URL: server.URL})
 		r := n.Notify(t.Context(), notice(t, detect.EventFiring, detect.Critical, "k"))
 		server.Close()
 		if r.Err == nil || !strings.Contains(r.Err.Error(), fmt.Sprint(status)) || !strings.Contains(r.Err.Error(), advice) {
@@ -532,7 +531,7 @@ func TestNoticeOfAnOlderVersion(t *testing.T) {
 	f.Severity = detect.Critical
 	payload, err := json.Marshal(f)
 	must.Succeed(t, err)
-	n := notify.NewNotice(store.Notification{ID: "n", Event: "firing", Incident: f.Incident, Fingerprint: f.Fingerprint, Created: time.Now(), Payload: payload}, "", nil)
+	n := receiver.NewNotice(store.Notification{ID: "n", Event: "firing", Incident: f.Incident, Fingerprint: f.Fingerprint, Created: time.Now(), Payload: payload}, "", nil)
 	if n.Incident.ID != f.Incident || n.Severity() != detect.Critical || !bytes.Equal(n.Document, payload) || n.IncidentDocument != nil {
 		t.Errorf("got %+v", n)
 	}
@@ -550,7 +549,7 @@ func TestKeyheatsOwnIncidentsHaveAPlace(t *testing.T) {
 	must.Succeed(t, err)
 	payload, err := json.Marshal(detect.Payload{Incident: incident, Finding: finding})
 	must.Succeed(t, err)
-	n := notify.NewNotice(store.Notification{ID: "id", Event: "firing", Incident: f.Incident, Fingerprint: f.Fingerprint, Created: time.Unix(45, 0), Payload: payload}, "", nil)
+	n := receiver.NewNotice(store.Notification{ID: "id", Event: "firing", Incident: f.Incident, Fingerprint: f.Fingerprint, Created: time.Unix(45, 0), Payload: payload}, "", nil)
 	if n.Table() != "Keyheat itself" {
 		t.Errorf("it is about %q", n.Table())
 	}

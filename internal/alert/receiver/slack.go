@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/settings/options"
 )
 
@@ -31,7 +30,7 @@ type slack struct {
 	header         http.Header
 }
 
-func newSlack(s notify.Settings) (notify.Notifier, error) {
+func newSlack(s Settings) (Notifier, error) {
 	switch {
 	case s.URL == "" && s.Secret == "":
 		return nil, options.Fault{Field: "url", Err: errors.New("give the URL of an incoming webhook, or a bot's token as secret and a channel")}
@@ -51,7 +50,7 @@ func newSlack(s notify.Settings) (notify.Notifier, error) {
 }
 
 // Notify implements Notifier.
-func (s *slack) Notify(ctx context.Context, n *notify.Notice) notify.Response {
+func (s *slack) Notify(ctx context.Context, n *Notice) Response {
 	m := slackMessageOf(n)
 	if s.token == "" {
 		r, _ := s.post(ctx, s.url, m, nil)
@@ -67,7 +66,7 @@ func (s *slack) Notify(ctx context.Context, n *notify.Notice) notify.Response {
 }
 
 // call calls a method of Slack's Web API. Slack answers 200 even if it refuses.
-func (s *slack) call(ctx context.Context, method string, m object) notify.Response {
+func (s *slack) call(ctx context.Context, method string, m object) Response {
 	r, body := s.post(ctx, s.url+method, m, s.header)
 	if r.Err != nil {
 		return r
@@ -78,17 +77,17 @@ func (s *slack) call(ctx context.Context, method string, m object) notify.Respon
 		Channel, TS string
 	}
 	if json.Unmarshal(body, &answer) != nil {
-		return notify.Response{Err: errors.New("the receiver's answer is not from Slack's Web API"), Unsent: true}
+		return Response{Err: errors.New("the receiver's answer is not from Slack's Web API"), Unsent: true}
 	}
 	switch {
 	case answer.OK:
-		return notify.Response{Receipt: answer.Channel + " " + answer.TS}
+		return Response{Receipt: answer.Channel + " " + answer.TS}
 	case answer.Error == "message_not_found" && m["ts"] != nil:
 		delete(m, "ts") // somebody deleted it
 		return s.call(ctx, "/chat.postMessage", m)
 	}
 	temporary := map[string]bool{"ratelimited": true, "rate_limited": true, "fatal_error": true, "internal_error": true, "service_unavailable": true, "request_timeout": true}
-	return notify.Response{Err: fmt.Errorf("the answer from Slack is %s", slackError(answer.Error)), Refused: !temporary[answer.Error], Unsent: true}
+	return Response{Err: fmt.Errorf("the answer from Slack is %s", slackError(answer.Error)), Refused: !temporary[answer.Error], Unsent: true}
 }
 
 // slackErrors are the errors that an operator can fix, as Slack's documentation of
@@ -109,7 +108,7 @@ func slackError(code string) string {
 
 // slackMessageOf returns the body of chat.postMessage, chat.update and an incoming webhook:
 // a notice in blocks.
-func slackMessageOf(n *notify.Notice) object {
+func slackMessageOf(n *Notice) object {
 	var blocks []object
 	add := func(kind, text string, most int) {
 		if text != "" {

@@ -17,7 +17,6 @@ import (
 	"github.com/aws/smithy-go/logging"
 	"github.com/aws/smithy-go/middleware"
 
-	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/aws/awserror"
 	"github.com/keyheat/keyheat/internal/settings/options"
 )
@@ -40,7 +39,7 @@ type topic struct {
 	client *sns.Client // made by the first connect
 }
 
-func newSNS(s notify.Settings) (notify.Notifier, error) {
+func newSNS(s Settings) (Notifier, error) {
 	a, err := arn.Parse(s.Topic)
 	if err != nil || a.Service != "sns" || a.Region == "" {
 		return nil, options.Fault{Field: "topic", Err: errors.New("not a topic's ARN: write arn:aws:sns:eu-west-1:111122223333:on-call")}
@@ -49,18 +48,18 @@ func newSNS(s notify.Settings) (notify.Notifier, error) {
 }
 
 // Notify implements Notifier.
-func (t *topic) Notify(ctx context.Context, n *notify.Notice) notify.Response {
+func (t *topic) Notify(ctx context.Context, n *Notice) Response {
 	client, err := t.connect(ctx)
 	if err != nil {
-		return notify.Response{Err: err, Unsent: true}
+		return Response{Err: err, Unsent: true}
 	}
 	_, err = client.Publish(ctx, t.input(n))
 	if err == nil {
-		return notify.Response{}
+		return Response{}
 	}
 	refusal, answered := errors.AsType[smithy.APIError](err)
 	if !answered {
-		return notify.Response{Err: fmt.Errorf("publish to SNS: %w", err), Silent: true}
+		return Response{Err: fmt.Errorf("publish to SNS: %w", err), Silent: true}
 	}
 	status, known := errors.AsType[interface {
 		error
@@ -68,7 +67,7 @@ func (t *topic) Notify(ctx context.Context, n *notify.Notice) notify.Response {
 	}](err)
 	rejected := known && status.HTTPStatusCode() < http.StatusInternalServerError
 	// SNS's texts may repeat the message; its codes do not.
-	return notify.Response{
+	return Response{
 		Err: fmt.Errorf("SNS answered %s", refusal.ErrorCode()), Unsent: rejected,
 		Refused: rejected && !strings.Contains(refusal.ErrorCode(), "Throttl"),
 	}
@@ -88,9 +87,9 @@ func (t *topic) connect(ctx context.Context) (*sns.Client, error) {
 	return t.client, nil
 }
 
-func (t *topic) input(n *notify.Notice) *sns.PublishInput {
+func (t *topic) input(n *Notice) *sns.PublishInput {
 	in := &sns.PublishInput{
-		TopicArn: &t.arn, Subject: aws.String(snsSubjectOf(n.Headline())), Message: aws.String(notify.Cut(n.Text(), snsMessage)),
+		TopicArn: &t.arn, Subject: aws.String(snsSubjectOf(n.Headline())), Message: aws.String(Cut(n.Text(), snsMessage)),
 		MessageAttributes: make(map[string]types.MessageAttributeValue),
 	}
 	attributes, labels := map[string]string{"event": n.Event, "severity": string(n.Severity()), "incident": n.Subject}, n.Labels()

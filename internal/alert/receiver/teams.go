@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/notify"
 )
 
 // teamsText bounds one text of a card: a message as a whole may have 28 KB.
@@ -18,17 +17,17 @@ type teams struct {
 	url string
 }
 
-func newTeams(s notify.Settings) (notify.Notifier, error) {
+func newTeams(s Settings) (Notifier, error) {
 	return &teams{newClient("is the workflow still there, and its URL whole?"), s.URL}, nil
 }
 
 // Notify implements Notifier.
-func (t *teams) Notify(ctx context.Context, n *notify.Notice) notify.Response {
+func (t *teams) Notify(ctx context.Context, n *Notice) Response {
 	r, _ := t.post(ctx, t.url, teamsMessageOf(n), nil)
 	return r
 }
 
-func teamsMessageOf(n *notify.Notice) object {
+func teamsMessageOf(n *Notice) object {
 	var body, actions []object
 	add := func(runs ...object) {
 		for _, run := range runs {
@@ -37,9 +36,9 @@ func teamsMessageOf(n *notify.Notice) object {
 		body = append(body, object{"type": "RichTextBlock", "inlines": runs})
 	}
 	addNamed := func(name, text string) {
-		add(object{"text": notify.Cut(name, teamsText), "weight": "Bolder"}, object{"text": notify.Cut(text, teamsText)})
+		add(object{"text": Cut(name, teamsText), "weight": "Bolder"}, object{"text": Cut(text, teamsText)})
 	}
-	add(object{"text": notify.Cut(n.Headline(), teamsText), "weight": "Bolder", "size": "Medium", "color": teamsColor(n)})
+	add(object{"text": Cut(n.Headline(), teamsText), "weight": "Bolder", "size": "Medium", "color": teamsColor(n)})
 	for _, l := range n.Lines() {
 		addNamed(l.Label()+" ", l.Text)
 	}
@@ -56,7 +55,7 @@ func teamsMessageOf(n *notify.Notice) object {
 	return object{"type": "message", "attachments": []object{{"contentType": "application/vnd.microsoft.card.adaptive", "content": card}}}
 }
 
-func teamsColor(n *notify.Notice) string {
+func teamsColor(n *Notice) string {
 	switch {
 	case n.IsResolved():
 		return "Good"

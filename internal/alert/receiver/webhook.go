@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/notify"
 	"github.com/keyheat/keyheat/internal/say"
 	"github.com/keyheat/keyheat/internal/settings/options"
 )
@@ -60,7 +59,7 @@ type webhook struct {
 	key []byte
 }
 
-func newWebhook(s notify.Settings) (notify.Notifier, error) {
+func newWebhook(s Settings) (Notifier, error) {
 	key, err := signingKey(s.Secret)
 	if err != nil {
 		return nil, options.Fault{Field: "secret", Err: err}
@@ -69,7 +68,7 @@ func newWebhook(s notify.Settings) (notify.Notifier, error) {
 }
 
 // Notify implements Notifier.
-func (w *webhook) Notify(ctx context.Context, n *notify.Notice) notify.Response {
+func (w *webhook) Notify(ctx context.Context, n *Notice) Response {
 	m := Message{
 		ID: n.ID, Event: n.Event, At: n.At, Title: n.Title, Summary: n.Brief.Why, Text: n.Answers(), FirstFix: n.Brief.Now, URL: n.URL, RunbookURL: n.RunbookURL, Delay: n.Delay,
 		Recent: n.Recent, Related: n.Related, Report: n.Report,
@@ -85,11 +84,11 @@ func (w *webhook) Notify(ctx context.Context, n *notify.Notice) notify.Response 
 		m.Incident, err = json.Marshal(say.Incidents([]detect.Incident{i}, []detect.Finding{n.Finding})[0])
 	}
 	if err := errors.Join(failed, err); err != nil {
-		return notify.Response{Err: fmt.Errorf("write the finding: %w", err), Refused: true, Unsent: true}
+		return Response{Err: fmt.Errorf("write the finding: %w", err), Refused: true, Unsent: true}
 	}
 	body, err := json.Marshal(m)
 	if err != nil {
-		return notify.Response{Err: fmt.Errorf("write the message: %w", err), Refused: true, Unsent: true}
+		return Response{Err: fmt.Errorf("write the message: %w", err), Refused: true, Unsent: true}
 	}
 	body = neutralise(body)
 	at := strconv.FormatInt(time.Now().Unix(), 10)

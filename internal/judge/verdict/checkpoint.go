@@ -7,7 +7,6 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
-	"github.com/keyheat/keyheat/detect/checkpoint"
 	"github.com/keyheat/keyheat/detect/pipeline"
 	"github.com/keyheat/keyheat/internal/judge/fold"
 	"github.com/keyheat/keyheat/store"
@@ -51,9 +50,9 @@ func (s *State) checkpoints(p *Pending) {
 		p.Checkpoints = append(p.Checkpoints, store.Checkpoint{Target: of, Version: CheckpointVersion, Body: body})
 	}
 	for _, m := range memories {
-		add(m.Target(), checkpoint.Marshal(m))
+		add(m.Target(), board.MarshalCheckpoint(m))
 	}
-	add(detect.Target{}, checkpoint.Marshal(&progress{
+	add(detect.Target{}, board.MarshalCheckpoint(&progress{
 		board: s.board.Clock(), settled: s.settled, complete: s.complete, newest: s.Newest, advanced: s.advanced,
 		late: s.late, pipeline: *s.pipeline, read: s.Windows.Read,
 	}))
@@ -80,8 +79,8 @@ func (s *State) Remember(rows []store.Checkpoint) {
 		switch {
 		case row.Version != CheckpointVersion:
 		case row.Target == detect.Target{}:
-			remembers = checkpoint.Unmarshal(row.Body, &p) == nil
-		case checkpoint.Unmarshal(row.Body, m) == nil:
+			remembers = board.UnmarshalCheckpoint(row.Body, &p) == nil
+		case board.UnmarshalCheckpoint(row.Body, m) == nil:
 			memories[row.Target] = m
 		}
 	}

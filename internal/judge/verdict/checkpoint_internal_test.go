@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/keyheat/keyheat/detect/board"
-	"github.com/keyheat/keyheat/detect/checkpoint"
 )
 
 // TestCheckpointVersion: a checkpoint of another shape has another version, so that no judge reads
@@ -13,8 +12,8 @@ import (
 func TestCheckpointVersion(t *testing.T) {
 	t.Parallel()
 	type shapes struct{ memory, progress string }
-	got := shapes{checkpoint.Shape(new(board.Memory)), checkpoint.Shape(new(progress))}
-	if want := map[int]shapes{2: {"1257927f454f40d5", "fc477b6aee211f52"}}[CheckpointVersion]; got != want {
+	got := shapes{board.CheckpointShape(new(board.Memory)), board.CheckpointShape(new(progress))}
+	if want := map[int]shapes{2: {"498a23bb8fb4fe7e", "68c8cc15ad4f4336"}}[CheckpointVersion]; got != want {
 		t.Errorf("version %d has the shapes %+v, want %+v", CheckpointVersion, got, want)
 	}
 }

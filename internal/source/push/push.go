@@ -51,7 +51,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/keyheat/keyheat/internal/daemon"
-	"github.com/keyheat/keyheat/internal/daemon/turns"
 	"github.com/keyheat/keyheat/internal/settings/options"
 	"github.com/keyheat/keyheat/internal/source"
 	"github.com/keyheat/keyheat/sample/format"
@@ -122,7 +121,7 @@ type Source struct {
 	resting map[string]rest
 	names   names
 	// lookups are the turns of users to look a producer up in the store.
-	lookups *turns.Turns
+	lookups *daemon.Turns
 }
 
 // lookupsAtOnce is how many producers are looked up at once, half of them of one user: another
@@ -140,7 +139,7 @@ func New(c Config, st Store, logger *slog.Logger) *Source {
 	for _, f := range []format.Format{format.Keyheat, format.Protobuf, format.OTLP} {
 		s.doors[f] = &door{source: s, name: doorPrefix + c.Instance + "/" + string(f)}
 	}
-	s.lookups = turns.New(lookupsAtOnce)
+	s.lookups = daemon.NewTurns(lookupsAtOnce)
 	s.names = names{most: c.MaxNames, of: make(map[string]*nameRoom)}
 	s.meters = newMeters(s)
 	return s

@@ -13,7 +13,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/chart"
-	"github.com/keyheat/keyheat/internal/web/cursor"
+	"github.com/keyheat/keyheat/internal/web/address"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
@@ -113,14 +113,14 @@ func Load(ctx context.Context, st *store.Store, q Query, now time.Time) (*Page, 
 	rows = slices.DeleteFunc(rows, func(r Row) bool { return !q.finds(&r) })
 	p.Of = len(rows)
 	var next *string
-	if p.Rows, next, err = cursor.Page(rows, PageSize, q.after, func(r *Row) place { return placeOf(r, q.Sort) }); err != nil {
+	if p.Rows, next, err = address.Page(rows, PageSize, q.after, func(r *Row) place { return placeOf(r, q.Sort) }); err != nil {
 		return nil, err
 	}
 	if next != nil {
 		p.Next = q.Link(*next)
 	}
 	if q.Range.Chosen {
-		return p, addPast(ctx, st, p.Rows, q.Range, now)
+		return p, addPast(ctx, st, p.Rows, q.Range)
 	}
 	if err := addTrends(ctx, st, p.Rows, end); err != nil {
 		return nil, err
@@ -213,7 +213,7 @@ func addNow(ctx context.Context, st *store.Store, row func(sample.Target) *Row, 
 		return end, err
 	}
 	for _, stored := range rollups {
-		hot, rollup, err := heatmap.HottestKey(stored)
+		hot, unlisted, err := heatmap.HottestKey(stored)
 		if err != nil {
 			return end, err
 		}
@@ -223,7 +223,7 @@ func addNow(ctx context.Context, st *store.Store, row func(sample.Target) *Row, 
 		}
 		switch {
 		case hot == nil && r.Now.Below:
-			r.Now.Utilization = max(r.Now.Utilization, heatmap.UnlistedShare(rollup))
+			r.Now.Utilization = max(r.Now.Utilization, unlisted)
 		case hot != nil && (r.Hot == nil || hot.Utilization >= r.Hot.Utilization):
 			r.Hot, r.Now = &Hot{Peak: *hot, Now: true}, &Now{Utilization: hot.Utilization}
 		}

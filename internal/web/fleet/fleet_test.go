@@ -154,7 +154,7 @@ func TestRows(t *testing.T) {
 	if want := "Last hour: over the limit, highest in the 60 s from " + now.Format("15:04") + "; 30 min not counted"; hot.Trend.Text != want {
 		t.Errorf("its trend says %q, want %q", hot.Trend.Text, want)
 	}
-	if strings.Count(hot.Trend.Over, "M") != 1 || hot.Trend.Bars != "" || strings.Count(hot.Trend.Unknown, "M") != 30 {
+	if unknown, bars, over := hot.Trend.Layers[0].Path, hot.Trend.Layers[1].Path, hot.Trend.Layers[2].Path; strings.Count(over, "M") != 1 || bars != "" || strings.Count(unknown, "M") != 30 {
 		t.Errorf("its trend is %+v", hot.Trend)
 	}
 	// Its last hour is known, and that it has no load now; not what it throttled.

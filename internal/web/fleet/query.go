@@ -9,8 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/web/cursor"
-	"github.com/keyheat/keyheat/internal/web/heatmap"
+	"github.com/keyheat/keyheat/internal/web/address"
 )
 
 // The orders of the list.
@@ -34,7 +33,7 @@ type Query struct {
 	// Sort is one of Sorts. The order of a chosen time needs no load: Incidents or Table.
 	Sort string
 	// Range is the chosen time; none is the present.
-	Range heatmap.Range
+	Range address.Range
 
 	after *place
 	// time has the parameters of the chosen time.
@@ -43,21 +42,21 @@ type Query struct {
 
 // ParseQuery reads the parameters of an address. An error is for who wrote it.
 func ParseQuery(values url.Values, now time.Time) (Query, error) {
-	q := Query{Search: strings.TrimSpace(values.Get("q")), Sort: cmp.Or(values.Get("sort"), Hottest), time: heatmap.TimeValues(values)}
+	q := Query{Search: strings.TrimSpace(values.Get("q")), Sort: cmp.Or(values.Get("sort"), Hottest), time: address.TimeValues(values)}
 	var err error
-	if q.Range, err = heatmap.ParseRange(values, now, heatmap.Range{}); err != nil {
+	if q.Range, err = address.ParseRange(values, now, address.Range{}); err != nil {
 		return q, err
 	}
 	if len(q.Search) > longestSearch {
 		return q, fmt.Errorf("q is longer than %d bytes", longestSearch)
 	}
-	if !slices.Contains(Sorts, q.Sort) {
-		return q, fmt.Errorf("sort %q: give one of %s", q.Sort, strings.Join(Sorts, ", "))
+	if err := address.OneOf("sort", q.Sort, Sorts); err != nil {
+		return q, err
 	}
 	if q.Range.Chosen && q.Sort != Table {
 		q.Sort = Incidents
 	}
-	return q, cursor.ReadAfter(values, &q.after)
+	return q, address.ReadAfter(values, &q.after)
 }
 
 // Link returns the address of the list from a place on; of the first page for the empty
@@ -65,7 +64,7 @@ func ParseQuery(values url.Values, now time.Time) (Query, error) {
 func (q Query) Link(after string) string {
 	values := q.Others()
 	if after != "" {
-		values.Set(cursor.Parameter, after)
+		values.Set(address.After, after)
 	}
 	maps.Copy(values, q.time)
 	if len(values) == 0 {

@@ -2,9 +2,9 @@ package fleet
 
 import (
 	"context"
-	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/web/address"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
@@ -31,7 +31,7 @@ func newPast(r heatmap.Recent) *Past {
 const maxIncidents = 5000
 
 // loadOpen returns the rows of all tables, with how many incidents were open in a range.
-func loadOpen(ctx context.Context, st *store.Store, r heatmap.Range) (rows []Row, err error) {
+func loadOpen(ctx context.Context, st *store.Store, r address.Range) (rows []Row, err error) {
 	open := make(map[sample.Target]int)
 	views, err := st.TableViews(ctx)
 	if err != nil {
@@ -63,12 +63,12 @@ func loadOpen(ctx context.Context, st *store.Store, r heatmap.Range) (rows []Row
 }
 
 // addPast adds the load in a range to the rows of a page.
-func addPast(ctx context.Context, st *store.Store, rows []Row, r heatmap.Range, now time.Time) error {
+func addPast(ctx context.Context, st *store.Store, rows []Row, r address.Range) error {
 	of := make([]heatmap.TrendSubject, len(rows))
 	for i := range rows {
 		of[i].Target = rows[i].Target
 	}
-	span, err := heatmap.NewTrendSpan(ctx, st, r, now)
+	span, err := heatmap.NewTrendSpan(ctx, st, r)
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,7 @@
 // Package heatmap reads the heat of tables and indexes from the store, for the pages and the
 // API: a map of a table's keys, the load of one key, and the recent load of many. Steps of a
 // second come from the stored seconds, longer ones from roll-ups; an open roll-up is made of
-// the levels below it. Package chart lays the loads out and draws them. A [Range] is the time
-// that a page shows.
+// the levels below it. Package chart lays the loads out and draws them.
 package heatmap
 
 import (
@@ -13,6 +12,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/chart"
+	"github.com/keyheat/keyheat/internal/web/address"
 	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -20,12 +20,8 @@ import (
 
 // Bounds of a query.
 const (
-	// MaxColumns is how many steps a map has at most.
+	// MaxColumns is how many steps a map has at most: of the longest steps, [address.MaxSpan].
 	MaxColumns = 400
-	// MaxSpan is the longest time of a map: the longest steps, so many times.
-	MaxSpan = MaxColumns * time.Hour
-	// minSpan is the shortest.
-	minSpan = 10 * time.Second
 	// DefaultRows and maxRows are how many keys a map has.
 	DefaultRows = 30
 	maxRows     = rollup.Keys
@@ -34,7 +30,7 @@ const (
 // Query chooses a map.
 type Query struct {
 	sample.Target
-	Range
+	address.Range
 	// What is chart.Write or chart.Read; empty for whichever is hotter.
 	What string
 	Rows int
@@ -79,7 +75,7 @@ func load(ctx context.Context, st *store.Store, q Query) (m *chart.Map, columns 
 	if err != nil {
 		return nil, nil, err
 	}
-	step := k.chooseStep(q)
+	step := k.chooseStep(append([]rollup.Level{1}, rollup.Levels...), q.Range, MaxColumns)
 	from, to := step.Begin(q.From.Unix()), step.Begin(q.To.Unix()-1)+int64(step)
 	m = chart.NewMap(q.Target, step, from, to)
 	l := loader{Store: st, of: []sample.Target{q.Target}, end: k.end, lowest: 1, read: readWhole}
@@ -99,6 +95,33 @@ func load(ctx context.Context, st *store.Store, q Query) (m *chart.Map, columns 
 	}
 	m.Seconds = max(m.Seconds, counted)
 	return m, columns, err
+}
+
+// shortest is how long a range is at least that no address chooses.
+const shortest = 5 * time.Minute
+
+// LatestRange returns the newest hour in which a table or index has data, or less if its
+// data begin later. It ends now if the last hour has any.
+func LatestRange(ctx context.Context, st *store.Store, of sample.Target, now time.Time) (address.Range, error) {
+	r := address.LastHour(now)
+	k, err := loadKept(ctx, st, Query{Target: of, Range: r})
+	if err != nil || k.end == 0 {
+		return r, err
+	}
+	if end := time.Unix(k.end, 0).UTC(); !end.After(r.From) {
+		r.From, r.To = end.Add(-time.Hour), end
+	}
+	first, level := k.first[rollup.TenSeconds], rollup.TenSeconds
+	if first.IsZero() {
+		first, level = k.first[1], 1
+	}
+	if first.After(r.From) && k.reaches(level, r.From) {
+		r.From = first.UTC()
+		if begin := r.To.Add(-shortest); r.From.After(begin) {
+			r.From = begin
+		}
+	}
+	return r, nil
 }
 
 const maxFindings = 1000
@@ -123,16 +146,16 @@ func Findings(ctx context.Context, st *store.Store, of sample.Target) (map[sampl
 const episode, around = 6 * time.Minute, 30 * time.Second
 
 // EpisodeRange returns the finding's own time, with its onset.
-func EpisodeRange(f *detect.Finding, now time.Time) Range {
+func EpisodeRange(f *detect.Finding, now time.Time) address.Range {
 	end := f.LastSeen.Add(around).Truncate(time.Second)
 	if end.After(now) {
 		end = now
 	}
-	r := Range{From: f.FirstSeen.Add(-around), To: end}
+	r := address.Range{From: f.FirstSeen.Add(-around), To: end}
 	if !r.From.Before(end) { // a clock is ahead
 		r.From = end.Add(-episode)
 	}
-	if earliest := end.Add(-MaxSpan); r.From.Before(earliest) && !f.FirstSeen.IsZero() {
+	if earliest := end.Add(-address.MaxSpan); r.From.Before(earliest) && !f.FirstSeen.IsZero() {
 		r.From = earliest
 	}
 	return r
@@ -140,7 +163,7 @@ func EpisodeRange(f *detect.Finding, now time.Time) Range {
 
 // LoadSeconds returns the picture of the load of a finding's key; nil where nothing of the
 // time is stored.
-func LoadSeconds(ctx context.Context, st *store.Store, f *detect.Finding, r Range) (*chart.Seconds, error) {
+func LoadSeconds(ctx context.Context, st *store.Store, f *detect.Finding, r address.Range) (*chart.Seconds, error) {
 	if r.From.Unix() < 0 {
 		return nil, nil // the finding has no times
 	}

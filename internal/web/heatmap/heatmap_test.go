@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
+	"github.com/keyheat/keyheat/internal/web/address"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
@@ -33,7 +34,7 @@ func BenchmarkLoad(b *testing.B) {
 		for _, span := range []time.Duration{5 * time.Minute, time.Hour, 6 * time.Hour, 48 * time.Hour, 14 * 24 * time.Hour} {
 			b.Run(fmt.Sprintf("%s/%s", engine, span), func(b *testing.B) {
 				for b.Loop() {
-					m, err := heatmap.Load(b.Context(), s, heatmap.Query{Target: at, Range: heatmap.Range{From: end.Add(-span), To: end}, Rows: heatmap.DefaultRows})
+					m, err := heatmap.Load(b.Context(), s, heatmap.Query{Target: at, Range: address.Range{From: end.Add(-span), To: end}, Rows: heatmap.DefaultRows})
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/keyheat/keyheat/internal/web/address"
 	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -52,25 +53,21 @@ func loadKept(ctx context.Context, st *store.Store, q Query) (kept, error) {
 	return k, err
 }
 
-// chooseStep returns the shortest step that has no more than MaxColumns, and whose data
-// of the query's time are not pruned: pruned data would look cold.
-func (k kept) chooseStep(q Query) (step rollup.Level) {
-	longest := rollup.Level(0)
-	for _, l := range append([]rollup.Level{1}, rollup.Levels...) {
-		if q.To.Sub(q.From) > MaxColumns*l.Duration() {
+// chooseStep returns the shortest of some levels in which a range has few enough columns, and
+// whose data of it are not pruned: pruned data would look cold. It is 0 where all are too short.
+func (k kept) chooseStep(levels []rollup.Level, r address.Range, columns int) (step rollup.Level) {
+	for _, l := range levels {
+		if r.To.Sub(r.From) > time.Duration(columns)*l.Duration() {
 			continue
 		}
-		if k.reaches(l, q.From) {
+		if k.reaches(l, r.From) {
 			return l
 		}
-		if step == 0 {
+		if _, any := k.first[l]; any || step == 0 {
 			step = l
 		}
-		if _, any := k.first[l]; any {
-			longest = l
-		}
 	}
-	return max(step, longest)
+	return step
 }
 
 // reaches reports whether the stored data of a level reach back to a time, or to the
@@ -172,14 +169,23 @@ func (l loader) loadSeconds(ctx context.Context, from, to int64) (map[sample.Tar
 			return nil, err
 		}
 		for _, row := range rows {
-			var w sketch.Window
-			if err := w.UnmarshalBinary(row.Body); err != nil {
-				return nil, fmt.Errorf("stored window of %s at %s: %w", row.Name(), row.Second, err)
+			w, err := ReadWindow(row)
+			if err != nil {
+				return nil, err
 			}
-			all[of][row.Second.Unix()] = rollup.OfSecond(&w, row.Complete)
+			all[of][row.Second.Unix()] = rollup.OfSecond(w, row.Complete)
 		}
 	}
 	return all, nil
+}
+
+// ReadWindow reads a stored second.
+func ReadWindow(row store.Window) (*sketch.Window, error) {
+	w := new(sketch.Window)
+	if err := w.UnmarshalBinary(row.Body); err != nil {
+		return nil, fmt.Errorf("stored window of %s at %s: %w", row.Name(), row.Second, err)
+	}
+	return w, nil
 }
 
 func wrapRollup(s store.Rollup, err error) error {

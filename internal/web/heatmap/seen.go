@@ -12,72 +12,59 @@ import (
 // maxGaps bounds the gaps that are looked at, the newest of the time of a map.
 const maxGaps = 1000
 
-// countedTime knows the seconds that were counted whole.
-type countedTime struct {
-	minutes map[int64]uint64
-	// first and last are the first stored minute and the last one of the time that was
-	// asked for; zero for none.
-	first, last time.Time
-}
+// countedTime has the seconds that were counted whole, as bits of stored minutes.
+type countedTime map[int64]uint64
 
-// loadCounted returns the seconds from one time to another that were counted whole. Gaps
-// that were noticed later are taken out.
-func loadCounted(ctx context.Context, st *store.Store, from, to time.Time) (c countedTime, err error) {
+// loadCounted returns the counted seconds from one time to another. Gaps that were noticed
+// later are taken out; one of unknown bounds has no seconds.
+func loadCounted(ctx context.Context, st *store.Store, from, to time.Time) (countedTime, error) {
 	begin := from.Truncate(time.Minute)
 	rows, err := st.SeenMinutes(ctx, begin, to, int(to.Sub(begin)/time.Minute)+1)
 	if err != nil {
-		return c, err
-	}
-	first, err := st.SeenMinutes(ctx, time.Time{}, time.Time{}, 1)
-	if err != nil {
-		return c, err
+		return nil, err
 	}
 	gaps, err := st.Gaps(ctx, store.GapQuery{From: from, To: to, Limit: maxGaps})
-	if err != nil {
-		return c, err
-	}
-	c.minutes = make(map[int64]uint64, len(rows))
+	c := make(countedTime, len(rows))
 	for _, row := range rows {
-		c.minutes[row.Minute.Unix()], c.last = row.Seconds, row.Minute
+		c[row.Minute.Unix()] = row.Seconds
 	}
 	for _, g := range gaps {
-		clearGap(c.minutes, g, from.Unix(), to.Unix())
-	}
-	if len(first) > 0 {
-		c.first = first[0].Minute
-	}
-	return c, nil
-}
-
-// seconds counts the seconds of a step that were counted whole. Steps are a part of a
-// minute, or whole ones.
-func (c countedTime) seconds(at time.Time, step int64) (n int64) {
-	from := at.Unix()
-	if step < 60 {
-		return int64(bits.OnesCount64(c.minutes[from-from%60] >> (from % 60) & (1<<step - 1)))
-	}
-	for minute := from; minute < from+step; minute += 60 {
-		n += int64(bits.OnesCount64(c.minutes[minute]))
-	}
-	return n
-}
-
-func (c countedTime) any() bool {
-	for _, seconds := range c.minutes {
-		if seconds != 0 {
-			return true
+		if g.Since.IsZero() || g.Until.IsZero() {
+			continue
+		}
+		for second := max(begin.Unix(), g.Since.Unix()); second <= min(to.Unix()-1, g.Until.Unix()); second++ {
+			if minute := second - second%60; c[minute] != 0 {
+				c[minute] &^= 1 << (second % 60)
+			}
 		}
 	}
-	return false
+	return c, err
 }
 
-func (c countedTime) isBefore(at time.Time) bool { return c.first.IsZero() || at.Before(c.first) }
+// seconds counts the seconds of a step that were counted whole, and reports whether a minute
+// of it is stored. Steps are a part of a minute, or whole ones.
+func (c countedTime) seconds(at time.Time, step int64) (n int64, stored bool) {
+	for from := at.Unix(); from < at.Unix()+step; from += 60 {
+		seconds, is := c[from-from%60]
+		if stored = stored || is; step < 60 {
+			seconds = seconds >> (from % 60) & (1<<step - 1)
+		}
+		n += int64(bits.OnesCount64(seconds))
+	}
+	return n, stored
+}
 
-// isDecided reports whether the counted seconds of a minute are known by now: they are
-// written when the minute is over.
-func (c countedTime) isDecided(minute time.Time) bool { return !minute.After(c.last) }
+// isWhole reports whether all seconds of a length were counted; of none they were.
+func (c countedTime) isWhole(at time.Time, length time.Duration) bool {
+	if length > time.Minute {
+		length = length.Truncate(time.Minute)
+	}
+	n, _ := c.seconds(at, int64(length/time.Second))
+	return n >= int64(length/time.Second)
+}
 
-// seenSeconds returns the seconds of each column that were counted whole.
+// seenSeconds returns the seconds of each column that were counted whole. Where no minute is
+// stored any more, these are the seconds of its roll-up.
 func seenSeconds(ctx context.Context, st *store.Store, m *chart.Map, columns loads) ([]int64, error) {
 	counted, err := loadCounted(ctx, st, m.From, m.To)
 	if err != nil {
@@ -85,26 +72,14 @@ func seenSeconds(ctx context.Context, st *store.Store, m *chart.Map, columns loa
 	}
 	all := make([]int64, m.To.Sub(m.From)/(time.Duration(m.Step)*time.Second))
 	for i := range all {
-		at := m.ColumnTime(i)
-		all[i] = counted.seconds(at, m.Step)
-		r := columns[at.Unix()]
-		if r == nil {
-			continue
+		n, stored := counted.seconds(m.ColumnTime(i), m.Step)
+		if r := columns[m.ColumnTime(i).Unix()]; r != nil {
+			if !stored {
+				n = r.Seconds
+			}
+			n = max(0, n-r.Incomplete)
 		}
-		if counted.isBefore(at) {
-			all[i] = max(all[i], r.Seconds)
-		}
-		all[i] = max(0, all[i]-r.Incomplete)
+		all[i] = n
 	}
 	return all, nil
-}
-
-// clearGap takes the seconds of a gap out. One of unknown bounds has none.
-func clearGap(minutes map[int64]uint64, g store.Gap, from, to int64) {
-	if g.Since.IsZero() || g.Until.IsZero() {
-		return
-	}
-	for second := max(from, g.Since.Unix()); second <= min(to-1, g.Until.Unix()); second++ {
-		minutes[second-second%60] &^= 1 << (second % 60)
-	}
 }

@@ -1,6 +1,7 @@
 package heatmap
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -8,28 +9,24 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/chart"
+	"github.com/keyheat/keyheat/internal/web/address"
 	"github.com/keyheat/keyheat/rollup"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
 
-// TrendSpan is the time of a picture.
+// TrendSpan is the time of a trend, whose name is in words: Cells cells of Steps roll-ups of
+// a level.
 type TrendSpan struct {
-	// Name is the time in words, Step the level of the roll-ups, Steps how many of them a
-	// cell has, and Cells how many cells there are.
-	Name  string
-	Step  rollup.Level
-	Steps int
-	Cells int
-	clock string
-	// past reports that the span ended long ago: no roll-up of it is still to come.
-	past bool
+	Name         string
+	Step         rollup.Level
+	Steps, Cells int
 }
 
 // The spans: an hour for what lasts, and a quarter for what has just begun.
 var (
-	TrendHour    = TrendSpan{Name: "Last hour", Step: rollup.Minute, Steps: 1, Cells: 60, clock: "15:04"}
-	TrendQuarter = TrendSpan{Name: "Last 15 minutes", Step: rollup.TenSeconds, Steps: 1, Cells: 90, clock: time.TimeOnly}
+	TrendHour    = TrendSpan{"Last hour", rollup.Minute, 1, 60}
+	TrendQuarter = TrendSpan{"Last 15 minutes", rollup.TenSeconds, 1, 90}
 )
 
 const maxCells = 60
@@ -38,31 +35,14 @@ func (s TrendSpan) cell() time.Duration { return time.Duration(s.Steps) * s.Step
 
 // NewTrendSpan returns the cells of a range: of the shortest roll-ups that are few enough,
 // and are still kept.
-func NewTrendSpan(ctx context.Context, st *store.Store, r Range, now time.Time) (TrendSpan, error) {
+func NewTrendSpan(ctx context.Context, st *store.Store, r address.Range) (TrendSpan, error) {
 	k, err := loadSpans(ctx, st, nil)
-	if err != nil {
-		return TrendSpan{}, err
+	s := TrendSpan{Name: "This time", Steps: 1, Step: cmp.Or(k.chooseStep(rollup.Levels, r, maxCells), slices.Max(rollup.Levels))}
+	for r.To.Sub(r.From) > maxCells*s.cell() {
+		s.Steps++
 	}
-	longest := rollup.Levels[len(rollup.Levels)-1]
-	span := TrendSpan{Name: "This time", Step: longest, Steps: 1, clock: "15:04", past: now.Sub(r.To) > longest.Duration()}
-	for _, l := range rollup.Levels {
-		if r.To.Sub(r.From) <= maxCells*l.Duration() && k.reaches(l, r.From) {
-			span.Step = l
-			break
-		}
-	}
-	for r.To.Sub(r.From) > maxCells*span.cell() {
-		span.Steps++
-	}
-	begins := r.From.Truncate(span.cell())
-	span.Cells = int((r.To.Sub(begins) + span.cell() - 1) / span.cell())
-	switch {
-	case r.To.Sub(r.From) > 24*time.Hour:
-		span.clock = "2 Jan 15:04"
-	case span.Step == rollup.TenSeconds:
-		span.clock = time.TimeOnly
-	}
-	return span, nil
+	s.Cells = int((r.To.Sub(r.From.Truncate(s.cell())) + s.cell() - 1) / s.cell())
+	return s, err
 }
 
 // TrendSubject is what a trend is about.
@@ -95,9 +75,10 @@ type Recent struct {
 	Peak *Peak
 	// Total is the load of the table or index, if the subject is none of its keys.
 	Total rollup.Total
-	// Counted reports that a second of this time was counted.
-	Counted bool
 }
+
+// Counted reports that a part of this time was counted.
+func (r *Recent) Counted() bool { return r.Missing < r.Columns }
 
 // LoadTrends returns the span up to end of each subject, in as many queries for any number of
 // them.
@@ -108,9 +89,6 @@ func LoadTrends(ctx context.Context, st *store.Store, span TrendSpan, of []Trend
 	to := end.Add(span.cell() - 1).Truncate(span.cell())
 	from := to.Add(-time.Duration(span.Cells) * span.cell())
 	l := loader{Store: st, end: end.Unix(), lowest: rollup.TenSeconds, read: rollup.Peek}
-	if span.past {
-		l.lowest = span.Step
-	}
 	for _, subject := range of {
 		if l.of = append(l.of, subject.Target); subject.Key != (sample.Key{}) {
 			l.read = readWhole
@@ -126,15 +104,18 @@ func LoadTrends(ctx context.Context, st *store.Store, span TrendSpan, of []Trend
 	if err != nil {
 		return nil, err
 	}
+	decided := time.Now().Add(-unrolled) // later seconds may still be counted
+	if end.Before(decided) || len(counted) == 0 {
+		decided = end
+	}
 	all := make([]Recent, len(of))
 	for i, subject := range of {
-		r := &all[i]
-		r.Counted = counted.any()
-		cells := r.add(subject, stored[subject.Target], span, from)
+		cells := all[i].add(subject, stored[subject.Target], span, from)
 		for n := range cells {
-			cells[n].Unknown = !cells[n].Load && span.isMissed(counted, from.Add(time.Duration(n)*span.cell()), end)
+			begins := from.Add(time.Duration(n) * span.cell())
+			cells[n].Unknown = !cells[n].Load && !counted.isWhole(begins, min(span.cell(), decided.Sub(begins)))
 		}
-		r.Trend = chart.NewTrend(span.Name, cells, from, span.cell(), span.clock)
+		all[i].Trend = chart.NewTrend(span.Name, cells, from, span.cell())
 	}
 	return all, nil
 }
@@ -146,10 +127,10 @@ func (r *Recent) add(of TrendSubject, stored loads, span TrendSpan, from time.Ti
 		at := time.Unix(begins, 0).UTC()
 		c := &cells[at.Sub(from)/span.cell()]
 		c.Load = true
-		peak := of.peak(stored[begins])
 		if of.Key == (sample.Key{}) {
 			r.Total = r.Total.Plus(stored[begins].Total)
 		}
+		peak := of.peak(stored[begins])
 		if peak == nil {
 			continue
 		}
@@ -172,9 +153,9 @@ func (s TrendSubject) peak(r *rollup.Rollup) (hottest *Peak) {
 			if !isOf(k, s.Key) {
 				continue
 			}
-			p.Writes, p.Utilization = !s.Reads, detect.Ratio(float64(k.Write.Max.Value), float64(detect.PartitionWrite))
+			p.Writes, p.Utilization = !s.Reads, share(k.Write.Max.Value, detect.PartitionWrite)
 			if s.Reads {
-				p.Utilization = detect.Ratio(float64(k.Read.Max.Value), float64(detect.PartitionRead))
+				p.Utilization = share(k.Read.Max.Value, detect.PartitionRead)
 			}
 		}
 		if hottest == nil || p.Utilization > hottest.Utilization {
@@ -184,23 +165,13 @@ func (s TrendSubject) peak(r *rollup.Rollup) (hottest *Peak) {
 	return hottest
 }
 
-// isMissed reports whether a second of a cell without load was not counted. The newest
-// seconds of a span may still be counted.
-func (s TrendSpan) isMissed(counted countedTime, begins, end time.Time) bool {
-	length := s.cell()
-	if last := begins.Add(length - time.Second).Truncate(time.Minute); !s.past && !counted.isDecided(last) {
-		if length = min(length, end.Add(-unrolled).Sub(begins)); length > time.Minute {
-			length = length.Truncate(time.Minute)
-		}
-	}
-	return counted.isBefore(begins) || length > 0 && counted.seconds(begins, int64(length/time.Second)) < int64(length/time.Second)
-}
+func share(load, limit sample.Milli) float64 { return detect.Ratio(float64(load), float64(limit)) }
 
 // FindBusiestMinute returns the end of the minute of a range with the hottest key: of the
 // range's last minute if no key was hot enough to be listed.
-func FindBusiestMinute(ctx context.Context, st *store.Store, of sample.Target, r Range, now time.Time) (end time.Time, err error) {
+func FindBusiestMinute(ctx context.Context, st *store.Store, of sample.Target, r address.Range) (end time.Time, err error) {
 	for {
-		span, err := NewTrendSpan(ctx, st, r, now)
+		span, err := NewTrendSpan(ctx, st, r)
 		if err != nil {
 			return end, err
 		}
@@ -221,18 +192,11 @@ func FindBusiestMinute(ctx context.Context, st *store.Store, of sample.Target, r
 }
 
 // HottestKey returns the hottest key of a stored roll-up, nil if none is listed, and the
-// roll-up without its other keys.
-func HottestKey(s store.Rollup) (*Peak, rollup.Rollup, error) {
+// highest possible load of an unlisted key, as a share of a partition's limit.
+func HottestKey(s store.Rollup) (hottest *Peak, unlisted float64, err error) {
 	r, err := rollup.Peek(s.Body)
-	peak := TrendSubject{}.peak(&r)
-	if peak != nil {
-		peak.At, peak.Seconds = s.Begins, s.Level
+	if hottest = (TrendSubject{}).peak(&r); hottest != nil {
+		hottest.At, hottest.Seconds = s.Begins, s.Level
 	}
-	return peak, r, wrapRollup(s, err)
-}
-
-// UnlistedShare returns the highest possible load of an unlisted key, as a share of a
-// partition's limit.
-func UnlistedShare(r rollup.Rollup) float64 {
-	return max(detect.Ratio(float64(r.Unlisted.Write), float64(detect.PartitionWrite)), detect.Ratio(float64(r.Unlisted.Read), float64(detect.PartitionRead)))
+	return hottest, max(share(r.Unlisted.Write, detect.PartitionWrite), share(r.Unlisted.Read, detect.PartitionRead)), wrapRollup(s, err)
 }

@@ -2,13 +2,13 @@ package overview
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/internal/say"
+	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
@@ -97,14 +97,14 @@ func (n *Now) add(table sample.Target, rows []store.Window) error {
 	var asked, refused sketch.Load
 	over := make(map[uint64]bool)
 	for _, row := range rows {
-		var w sketch.Window
-		if err := w.UnmarshalBinary(row.Body); err != nil {
-			return fmt.Errorf("stored window of %s at %s: %w", table.Name(), row.Second, err)
+		w, err := heatmap.ReadWindow(row)
+		if err != nil {
+			return err
 		}
 		asked, refused = asked.Plus(w.Total.Load), refused.Plus(w.Total.Throttled)
 		for i := range w.Keys {
 			k := &w.Keys[i]
-			if proven := sampling.Proven(&w, k); proven.Write > detect.PartitionWrite || proven.Read > detect.PartitionRead {
+			if proven := sampling.Proven(w, k); proven.Write > detect.PartitionWrite || proven.Read > detect.PartitionRead {
 				over[k.Hash] = true
 			}
 		}

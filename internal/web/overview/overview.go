@@ -11,7 +11,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/internal/say"
-	"github.com/keyheat/keyheat/internal/web/cursor"
+	"github.com/keyheat/keyheat/internal/web/address"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -109,12 +109,12 @@ func (p *Page) loadHeads(ctx context.Context, st *store.Store, q store.HeadQuery
 }
 
 func (p *Page) lay(ctx context.Context, st *store.Store, listed []store.IncidentHead) error {
-	listed, next, err := cursor.Page(listed, PageSize, p.after, func(h *store.IncidentHead) position { return positionOf(h, p.Sort) })
+	listed, next, err := address.Page(listed, PageSize, p.after, func(h *store.IncidentHead) position { return positionOf(h, p.Sort) })
 	if err != nil {
 		return err
 	}
 	if next != nil {
-		p.Next = p.Link(cursor.Parameter, *next)
+		p.Next = p.Link(address.After, *next)
 	}
 	rows, err := load(ctx, st, listed)
 	if err != nil {

@@ -10,9 +10,7 @@ import (
 	"strings"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/say/wording"
-	"github.com/keyheat/keyheat/internal/web/cursor"
-	"github.com/keyheat/keyheat/internal/web/heatmap"
+	"github.com/keyheat/keyheat/internal/web/address"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
 )
@@ -42,7 +40,7 @@ type Query struct {
 	// Sort is one of Sorts.
 	Sort string
 	// Range is the time in which the incidents were open; any time without one.
-	Range heatmap.Range
+	Range address.Range
 	// after is where the page begins; nil for the first page.
 	after *position
 	// values are the parameters as they came, but for the position.
@@ -66,17 +64,10 @@ func ParseQuery(values url.Values) (Query, error) {
 	if len(q.Search) > longestSearch {
 		return q, fmt.Errorf("q is longer than %d bytes", longestSearch)
 	}
-	if err := errors.Join(oneOf("state", q.State, states), oneOf("severity", q.Severity, severities), oneOf("sort", q.Sort, sorts)); err != nil {
+	if err := errors.Join(address.OneOf("state", q.State, states), address.OneOf("severity", q.Severity, severities), address.OneOf("sort", q.Sort, sorts)); err != nil {
 		return q, err
 	}
-	return q, cursor.ReadAfter(values, &q.after)
-}
-
-func oneOf[T ~string](name, word string, known []T) error {
-	if word == "" || slices.Contains(known, T(word)) {
-		return nil
-	}
-	return fmt.Errorf("%s %q: give one of %s", name, word, strings.Join(wording.Names(known), ", "))
+	return q, address.ReadAfter(values, &q.after)
 }
 
 // IsFiltered reports whether the query leaves incidents out.
@@ -87,7 +78,7 @@ func (q Query) IsFiltered() bool {
 // Others returns the parameters of the address but for its time.
 func (q Query) Others() url.Values {
 	values := maps.Clone(q.values)
-	for name := range heatmap.TimeValues(values) {
+	for name := range address.TimeValues(values) {
 		values.Del(name)
 	}
 	return values

@@ -29,67 +29,52 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
     return finding ? { href: finding.href, text: "Its finding" } : { href: enlarged(at.column - around, at.column + around), text: "Enlarge" };
   };
 
-  // The words are of the map as it is drawn: another map has others.
-  const load = async () => {
+  // The words are of the map as it is drawn: another map has others. While the server is away
+  // the next cell asks again.
+  const describe = async () => {
     const source = figure.dataset.words;
-    if (words && words.source === source) return;
-    words = { source, rows: [], columns: [] };
-    try {
-      const answer = await fetch(source, { headers: { Accept: "application/json" } });
-      if (answer.ok && words.source === source) words = { source, ...(await answer.json()) };
-      if (at) describe();
-    } catch {
-      words = null; // the server is away for a moment; the next cell asks again
+    if (words?.source !== source) {
+      words = { source };
+      const answer = await fetch(source, { headers: { Accept: "application/json" } }).catch(() => null);
+      if (words?.source !== source) return;
+      words = answer?.ok ? { source, ...(await answer.json()) } : null;
     }
-  };
-
-  const describe = () => {
-    const column = words?.columns[at.column];
-    if (!column) return;
+    if (!at || !words?.columns) return;
     const name = document.createElement("strong");
     name.className = "key clip";
     name.textContent = rows()[at.row].textContent;
     const link = document.createElement("a");
     Object.assign(link, { href: target().href, textContent: target().text });
-    told.replaceChildren(name, ` ${column.time}: ${words.rows[at.row]?.[at.column] ?? column.empty}. ${column.counted}. `, link);
+    told.replaceChildren(name, ` ${words.columns[at.column]}: ${words.rows[at.row]?.[at.column] ?? words.empty[at.column]}. `, link);
   };
 
   const place = (mark, from, to) => {
     mark.setAttribute("x", `${(100 * from) / columns()}%`);
     mark.setAttribute("width", `${(100 * (to - from)) / columns()}%`);
   };
-  const show = () => {
-    const all = rows(), mark = map.querySelector(".at"), dragged = map.querySelector(".dragged");
-    all.forEach((row, n) => row.classList.toggle("at", at?.row === n));
-    place(mark, at ? at.column : 0, at ? at.column + 1 : 0);
-    if (at) {
-      mark.setAttribute("y", all[at.row].getBoundingClientRect().top - map.getBoundingClientRect().top);
-      mark.setAttribute("height", all[at.row].offsetHeight);
-    }
-    place(dragged, drag ? Math.min(drag.from, drag.to) : 0, drag ? Math.max(drag.from, drag.to) + 1 : 0);
-  };
   const move = (to) => {
     at = to && { row: limit(to.row, rows().length - 1), column: limit(to.column, columns() - 1) };
-    if (at) {
-      load();
-      describe();
-    }
-    show();
+    const mark = map.querySelector(".at");
+    rows().forEach((row, n) => row.classList.toggle("at", at?.row === n));
+    place(mark, at ? at.column : 0, at ? at.column + 1 : 0);
+    place(map.querySelector(".dragged"), drag ? Math.min(drag.from, drag.to) : 0, drag ? Math.max(drag.from, drag.to) + 1 : 0);
+    if (!at) return;
+    const row = rows()[at.row];
+    mark.setAttribute("y", row.getBoundingClientRect().top - map.getBoundingClientRect().top);
+    mark.setAttribute("height", row.offsetHeight);
+    describe();
   };
 
   const under = (event) => {
     const box = map.getBoundingClientRect();
-    const row = rows().findIndex((item) => {
-      const { top, bottom } = item.getBoundingClientRect();
-      return event.clientY >= top && event.clientY < bottom;
-    });
+    const row = rows().findIndex((item) => event.clientY < item.getBoundingClientRect().bottom);
     return row < 0 ? null : { row, column: limit(Math.floor(((event.clientX - box.left) / box.width) * columns()), columns() - 1) };
   };
   map.addEventListener("pointermove", (event) => {
     const cell = under(event);
     if (!cell) return;
     if (drag) drag.to = cell.column;
-    if (drag || !at || at.row !== cell.row || at.column !== cell.column) move(cell);
+    if (drag || at?.row !== cell.row || at.column !== cell.column) move(cell);
   });
   map.addEventListener("pointerdown", (event) => {
     const cell = under(event);
@@ -116,7 +101,7 @@ for (const figure of document.querySelectorAll("figure.heat")) (() => {
   });
   map.addEventListener("keydown", (event) => {
     const from = at ?? { row: 0, column: columns() - 1 };
-    const by = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], PageUp: [0, -10], PageDown: [0, 10], Home: [0, -columns()], End: [0, columns()] }[event.key];
+    const by = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], Home: [0, -columns()], End: [0, columns()] }[event.key];
     if (by) move({ row: from.row + by[0], column: from.column + by[1] });
     else if (event.key === "Enter" && at) location.href = target().href;
     else if (event.key === "Escape") {

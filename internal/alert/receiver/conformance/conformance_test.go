@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/alert/notify"
-
 	"github.com/PagerDuty/go-pagerduty"
 	"github.com/slack-go/slack"
 
@@ -27,7 +25,7 @@ const runbook = "https://wiki.example.com/dynamodb#hot_key"
 const hostile = "<!channel> *b* <https://evil.example|x>"
 
 // sent returns the body that a receiver is sent of a hot key that begins to fire.
-func sent(t *testing.T, settings notify.Settings, answer string) []byte {
+func sent(t *testing.T, settings receiver.Settings, answer string) []byte {
 	t.Helper()
 	var got []byte
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -58,7 +56,7 @@ func sent(t *testing.T, settings notify.Settings, answer string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	notice := notify.NewNotice(store.Notification{ID: "n1", Event: "firing", Incident: f.Incident, Fingerprint: f.Fingerprint, Created: time.Now(), Payload: payload}, "https://keyheat.example.com", nil)
+	notice := receiver.NewNotice(store.Notification{ID: "n1", Event: "firing", Incident: f.Incident, Fingerprint: f.Fingerprint, Created: time.Now(), Payload: payload}, "https://keyheat.example.com", nil)
 	if r := n.Notify(t.Context(), notice); r.Err != nil {
 		t.Fatal(r.Err)
 	}
@@ -66,7 +64,7 @@ func sent(t *testing.T, settings notify.Settings, answer string) []byte {
 }
 
 func TestSlackReadsItsBlocks(t *testing.T) {
-	body := sent(t, notify.Settings{Type: notify.Slack}, "ok")
+	body := sent(t, receiver.Settings{Type: receiver.Slack}, "ok")
 	var m slack.WebhookMessage
 	if err := json.Unmarshal(body, &m); err != nil || m.Blocks == nil {
 		t.Fatalf("%v: %s", err, body)
@@ -104,7 +102,7 @@ func TestSlackReadsItsBlocks(t *testing.T) {
 }
 
 func TestPagerDutyReadsItsEvent(t *testing.T) {
-	body := sent(t, notify.Settings{Type: notify.PagerDuty, Secret: strings.Repeat("a", 32)}, "{}")
+	body := sent(t, receiver.Settings{Type: receiver.PagerDuty, Secret: strings.Repeat("a", 32)}, "{}")
 	var e pagerduty.V2Event
 	d := json.NewDecoder(strings.NewReader(string(body)))
 	d.DisallowUnknownFields()

@@ -1,11 +1,4 @@
-// Package arrival decides whether the times of a second's records are the times of the
-// requests, or of a moment at which a producer flushed its buffer.
-//
-// It counts times in bins of 20 ms, for each key and for each producer. A producer is the
-// caller if it is known, and the table otherwise. A burst of 20 ms looks like a flush, and so
-// does a second whose times are whole seconds. The judge of a flushed second knows how long the
-// requests before it had stopped.
-package arrival
+package gather
 
 import (
 	"cmp"

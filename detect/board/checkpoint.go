@@ -1,10 +1,4 @@
-// Package checkpoint writes the memory of a judge as bytes, and reads it again. It follows the
-// types, unexported fields too: what a judge remembers needs no second form to be kept in step.
-// A field with the tag `checkpoint:"-"` is left out.
-//
-// The bytes fit the types that wrote them and no others. [Shape] tells whether types have
-// changed, and the caller keeps a version beside the bytes.
-package checkpoint
+package board
 
 import (
 	"bytes"
@@ -29,17 +23,22 @@ var ErrUnreadable = errors.New("the checkpoint cannot be read")
 // claim any length.
 const maxMemory = 64 << 20
 
-// Marshal returns the bytes of what v points to. Equal values have equal bytes.
-func Marshal(v any) []byte {
+// MarshalCheckpoint returns the bytes of what v points to, the memory of a judge. It follows the
+// types, unexported fields too: what a judge remembers needs no second form to be kept in step.
+// A field with the tag `checkpoint:"-"` is left out. Equal values have equal bytes.
+//
+// The bytes fit the types that wrote them and no others. [CheckpointShape] tells whether types
+// have changed, and the caller keeps a version beside the bytes.
+func MarshalCheckpoint(v any) []byte {
 	var w writer
 	w.value(reflect.ValueOf(v).Elem())
 	w.endZeros()
 	return w.bytes
 }
 
-// Unmarshal reads what v points to from bytes that [Marshal] wrote of the same type. Fields that
+// UnmarshalCheckpoint reads what v points to from bytes that [MarshalCheckpoint] wrote of the same type. Fields that
 // are left out stay as they are.
-func Unmarshal(from []byte, v any) error {
+func UnmarshalCheckpoint(from []byte, v any) error {
 	r := reader{bytes: from, memory: maxMemory}
 	r.value(reflect.ValueOf(v).Elem())
 	if len(r.bytes) > 0 || r.zeros > 0 {
@@ -51,9 +50,9 @@ func Unmarshal(from []byte, v any) error {
 	return nil
 }
 
-// Shape returns a digest of the type of what v points to, with all types in it. It panics for a
+// CheckpointShape returns a digest of the type of what v points to, with all types in it. It panics for a
 // type that cannot be written.
-func Shape(v any) string {
+func CheckpointShape(v any) string {
 	var text bytes.Buffer
 	describe(&text, reflect.TypeOf(v).Elem(), make(map[reflect.Type]bool))
 	sum := sha256.Sum256(text.Bytes())
@@ -189,7 +188,7 @@ func (w *writer) entries(v reflect.Value) {
 	all := make([]entry, 0, v.Len())
 	for i := v.MapRange(); i.Next(); {
 		e := entry{key: addressable(i.Key()), value: addressable(i.Value())}
-		e.bytes = Marshal(e.key.Addr().Interface())
+		e.bytes = MarshalCheckpoint(e.key.Addr().Interface())
 		all = append(all, e)
 	}
 	slices.SortFunc(all, func(a, b entry) int { return bytes.Compare(a.bytes, b.bytes) })

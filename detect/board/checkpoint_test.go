@@ -1,4 +1,4 @@
-package checkpoint_test
+package board_test
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keyheat/keyheat/detect/checkpoint"
+	"github.com/keyheat/keyheat/detect/board"
 	"github.com/keyheat/keyheat/internal/testsupport/must"
 )
 
@@ -52,16 +52,16 @@ func example() state {
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	from := example()
-	text := checkpoint.Marshal(&from)
+	text := board.MarshalCheckpoint(&from)
 	got := state{left: 9, flag: false, missing: []int{1}, noMap: map[string]int{"": 1}}
-	must.Succeed(t, checkpoint.Unmarshal(text, &got))
+	must.Succeed(t, board.UnmarshalCheckpoint(text, &got))
 	want := example()
 	want.left = 9
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("read %+v, want %+v", got, want)
 	}
 	for range 20 {
-		if again := example(); !bytes.Equal(checkpoint.Marshal(&again), text) {
+		if again := example(); !bytes.Equal(board.MarshalCheckpoint(&again), text) {
 			t.Fatal("the same value has other bytes")
 		}
 	}
@@ -74,30 +74,30 @@ func TestRoundTrip(t *testing.T) {
 func TestWrongBytes(t *testing.T) {
 	t.Parallel()
 	from := example()
-	text := checkpoint.Marshal(&from)
+	text := board.MarshalCheckpoint(&from)
 	for n := range text {
-		if err := checkpoint.Unmarshal(text[:n], new(state)); !errors.Is(err, checkpoint.ErrUnreadable) {
+		if err := board.UnmarshalCheckpoint(text[:n], new(state)); !errors.Is(err, board.ErrUnreadable) {
 			t.Fatalf("of %d bytes %d are read: %v", len(text), n, err)
 		}
 	}
-	if err := checkpoint.Unmarshal(append(text, 1), new(state)); !errors.Is(err, checkpoint.ErrUnreadable) {
+	if err := board.UnmarshalCheckpoint(append(text, 1), new(state)); !errors.Is(err, board.ErrUnreadable) {
 		t.Errorf("one byte more is read: %v", err)
 	}
 	huge := []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0, 0xff, 0xff, 0xff, 0xff, 0x7f}
-	if err := checkpoint.Unmarshal(huge, new(struct{ list []inner })); !errors.Is(err, checkpoint.ErrUnreadable) {
+	if err := board.UnmarshalCheckpoint(huge, new(struct{ list []inner })); !errors.Is(err, board.ErrUnreadable) {
 		t.Errorf("a list longer than memory is read: %v", err)
 	}
 }
 
 func FuzzUnmarshal(f *testing.F) {
 	from := example()
-	f.Add(checkpoint.Marshal(&from))
+	f.Add(board.MarshalCheckpoint(&from))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var got, again state
-		if checkpoint.Unmarshal(text, &got) != nil {
+		if board.UnmarshalCheckpoint(text, &got) != nil {
 			return
 		}
-		if err := checkpoint.Unmarshal(checkpoint.Marshal(&got), &again); err != nil {
+		if err := board.UnmarshalCheckpoint(board.MarshalCheckpoint(&got), &again); err != nil {
 			t.Errorf("what was read cannot be written and read again: %v", err)
 		}
 	})
@@ -114,7 +114,7 @@ func TestShape(t *testing.T) {
 		"two": new(struct{ of kept }), "swapped": new(struct{ of swapped }), "renamed": new(struct{ other kept }),
 		"in a map": new(struct{ of map[string]kept }), "another type": new(struct{ of []kept }), "pointed": new(struct{ of *kept }),
 	} {
-		shape := checkpoint.Shape(v)
+		shape := board.CheckpointShape(v)
 		if other, has := shapes[shape]; has {
 			t.Errorf("%q and %q have one shape", name, other)
 		}
@@ -124,7 +124,7 @@ func TestShape(t *testing.T) {
 		a, b int    //nolint:unused // its shape is read
 		c    func() `checkpoint:"-"` //nolint:unused // its shape is read
 	}
-	if checkpoint.Shape(new(more)) == checkpoint.Shape(new(kept)) {
+	if board.CheckpointShape(new(more)) == board.CheckpointShape(new(kept)) {
 		t.Error("a type of another name has the same shape")
 	}
 }

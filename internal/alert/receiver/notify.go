@@ -1,11 +1,4 @@
-// Package notify is the contract between the alert package, which delivers notifications,
-// and the receivers: a notice, the response to an attempt, and the settings of a
-// receiver.
-//
-// Outsiders may have written some texts, such as a key. They must reach a receiver as
-// text only: never in a field that it interprets as markup, as a command, or as a
-// mention.
-package notify
+package receiver
 
 import (
 	"context"
@@ -61,7 +54,7 @@ const (
 	Teams        Type = "teams"
 )
 
-// Settings are one receiver's settings. receiver.Faults checks them against its type.
+// Settings are one receiver's settings. Faults checks them against its type.
 type Settings struct {
 	Type Type
 	// URL is the receiver's address: the webhook's URL, or the base of an API in place of

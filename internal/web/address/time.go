@@ -1,7 +1,8 @@
-package heatmap
+// Package address reads and writes the parameters of pages' addresses: the time that a page
+// shows, with its control, and the place at which a list continues.
+package address
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"net/url"
@@ -10,9 +11,6 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/settings/options"
-	"github.com/keyheat/keyheat/rollup"
-	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/store"
 )
 
 // Range is the time that a page shows.
@@ -25,7 +23,12 @@ type Range struct {
 	Chosen, Live bool
 }
 
-const defaultSpan = time.Hour
+const (
+	defaultSpan = time.Hour
+	// MaxSpan is the longest range, and minSpan the shortest.
+	MaxSpan = 400 * time.Hour
+	minSpan = 10 * time.Second
+)
 
 // presets are the lengths that the time control offers: in steps of a second, ten, and so
 // on.
@@ -78,7 +81,7 @@ func ParseRange(values url.Values, now time.Time, byDefault Range) (r Range, err
 	span := defaultSpan
 	if text := values.Get("span"); text != "" {
 		if span, err = options.ParseDuration(text); err != nil {
-			return r, fmt.Errorf("span %q: give a duration such as 1h", text)
+			return r, BadRequest{Err: fmt.Errorf("span %q: give a duration such as 1h", text)}
 		}
 		r.Span = span
 	}
@@ -105,11 +108,11 @@ func (r Range) validate(now time.Time) error {
 	from, to := r.From.Format(time.RFC3339), r.To.Format(time.RFC3339)
 	switch length := r.To.Sub(r.From); {
 	case length <= 0:
-		return fmt.Errorf("from %s to %s: give a beginning before the end", from, to)
+		return BadRequest{Err: fmt.Errorf("from %s to %s: give a beginning before the end", from, to)}
 	case length < minSpan || length > MaxSpan:
-		return fmt.Errorf("from %s to %s: give from %s to %d days", from, to, minSpan, MaxSpan/(24*time.Hour))
+		return BadRequest{Err: fmt.Errorf("from %s to %s: give from %s to %d days", from, to, minSpan, MaxSpan/(24*time.Hour))}
 	case r.From.After(now):
-		return fmt.Errorf("from %s: give a beginning in the past", from)
+		return BadRequest{Err: fmt.Errorf("from %s: give a beginning in the past", from)}
 	}
 	return nil
 }
@@ -121,36 +124,12 @@ func parseTime(name, text string) (at time.Time, err error) {
 			return at.UTC(), nil
 		}
 	}
-	return at, fmt.Errorf("%s %q: give a time such as 2026-11-22T12:00:00Z", name, text)
+	return at, BadRequest{Err: fmt.Errorf("%s %q: give a time such as 2026-11-22T12:00:00Z", name, text)}
 }
 
 // LastHour is the hour before now.
 func LastHour(now time.Time) Range {
 	return Range{From: now.Add(-defaultSpan).UTC(), To: now.UTC(), Live: true}
-}
-
-// LatestRange returns the newest hour in which a table or index has data, or less if its
-// data begin later. It ends now if the last hour has any.
-func LatestRange(ctx context.Context, st *store.Store, of sample.Target, now time.Time) (Range, error) {
-	r := LastHour(now)
-	k, err := loadKept(ctx, st, Query{Target: of, Range: r})
-	if err != nil || k.end == 0 {
-		return r, err
-	}
-	if end := time.Unix(k.end, 0).UTC(); !end.After(r.From) {
-		r.From, r.To = end.Add(-defaultSpan), end
-	}
-	first, level := k.first[rollup.TenSeconds], rollup.TenSeconds
-	if first.IsZero() {
-		first, level = k.first[1], 1
-	}
-	if first.After(r.From) && k.reaches(level, r.From) {
-		r.From = first.UTC()
-		if shortest := r.To.Add(-presets[0].Duration); r.From.After(shortest) {
-			r.From = shortest
-		}
-	}
-	return r, nil
 }
 
 // Window writes the range, with seconds if it is short and does not consist of minutes.
@@ -170,21 +149,31 @@ func (r Range) Window() string {
 	return from.Format(day+clock) + " – " + to.Format(end) + " UTC"
 }
 
-type choice struct {
+// Choice is a link among others, of which one is chosen.
+type Choice struct {
 	Word, Link string
 	Chosen     bool
 }
 
-type parameter struct{ Name, Value string }
+// Parameter is a parameter that a form keeps.
+type Parameter struct{ Name, Value string }
+
+// Parameters returns the parameters of an address in the order of their names.
+func Parameters(of url.Values) (all []Parameter) {
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		all = append(all, Parameter{name, of.Get(name)})
+	}
+	return all
+}
 
 // TimeControl is the time control of a page, for the template of that name.
 type TimeControl struct {
 	Range
 	// Path is where the form leads, and Kept are its other parameters.
 	Path string
-	Kept []parameter
+	Kept []Parameter
 	// Spans choose a length.
-	Spans []choice
+	Spans []Choice
 	// Back, Later and Now lead to another time of the same length; they are empty for a
 	// page without bounds.
 	Back, Later, Now string
@@ -193,32 +182,23 @@ type TimeControl struct {
 // NewTimeControl returns the time control of a page. of are the page's other parameters,
 // asked the address's. byDefault names the range of an address without a time.
 func NewTimeControl(path string, of, asked url.Values, r Range, byDefault string, now time.Time) TimeControl {
-	c := TimeControl{Range: r, Path: path}
+	c := TimeControl{Range: r, Path: path, Kept: Parameters(of)}
 	if r.Live && r.To.Sub(r.From) >= presets[0].Duration { // a page that is followed would change every second
 		c.From, c.To = r.From.Truncate(time.Minute), r.To.Truncate(time.Minute)
 	}
-	if of == nil {
-		of = make(url.Values)
-	}
-	for _, name := range slices.Sorted(maps.Keys(of)) {
-		c.Kept = append(c.Kept, parameter{name, of.Get(name)})
-	}
-	link := func(changes map[string]string) string {
-		values := maps.Clone(of)
-		for _, name := range timeParameters {
-			value, changed := changes[name]
-			if !changed {
-				value = asked.Get(name)
-			}
-			if value != "" {
-				values.Set(name, value)
+	link := func(span, to string) string {
+		values := make(url.Values)
+		maps.Copy(values, of)
+		for _, p := range []Parameter{{"span", span}, {"to", to}} {
+			if p.Value != "" {
+				values.Set(p.Name, p.Value)
 			}
 		}
 		return strings.TrimSuffix(path+"?"+values.Encode(), "?")
 	}
-	c.Spans = []choice{{byDefault, link(map[string]string{"span": "", "from": "", "to": ""}), !r.Chosen}}
+	c.Spans = []Choice{{byDefault, link("", ""), !r.Chosen}}
 	for _, p := range presets {
-		c.Spans = append(c.Spans, choice{p.word, link(map[string]string{"span": options.FormatDuration(p.Duration), "from": ""}), r.Span == p.Duration})
+		c.Spans = append(c.Spans, Choice{p.word, link(options.FormatDuration(p.Duration), asked.Get("to")), r.Span == p.Duration})
 	}
 	if r.From.IsZero() {
 		return c
@@ -229,7 +209,7 @@ func NewTimeControl(path string, of, asked url.Values, r Range, byDefault string
 		if at := r.To.Add(by).Truncate(time.Second); at.Before(now) {
 			to = at.Format(time.RFC3339)
 		}
-		return link(map[string]string{"span": options.FormatDuration(length), "from": "", "to": to})
+		return link(options.FormatDuration(length), to)
 	}
 	c.Back, c.Later, c.Now = moved(-length/2), moved(length/2), moved(now.Sub(r.To)+time.Second)
 	return c

@@ -1,4 +1,4 @@
-package notify_test
+package receiver_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
-	"github.com/keyheat/keyheat/internal/alert/notify"
+	"github.com/keyheat/keyheat/internal/alert/receiver"
 	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -33,7 +33,7 @@ func drawn(t *testing.T, loads ...float64) string {
 	p.Recent = r
 	payload, err := json.Marshal(p)
 	must.Succeed(t, err)
-	n := notify.NewNotice(store.Notification{ID: "n", Event: "firing", Incident: f.Incident, Fingerprint: f.Fingerprint, Payload: payload}, "", nil)
+	n := receiver.NewNotice(store.Notification{ID: "n", Event: "firing", Incident: f.Incident, Fingerprint: f.Fingerprint, Payload: payload}, "", nil)
 	for _, fact := range n.Facts() {
 		if fact.Name == "Load" {
 			if !fact.Wide || !strings.Contains(n.Text(), "\nLoad: "+fact.Value+"\n") {

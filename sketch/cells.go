@@ -1,5 +1,4 @@
-// Package cells adds up load by its place in DynamoDB's key space.
-package cells
+package sketch
 
 import (
 	"cmp"
@@ -11,13 +10,13 @@ import (
 )
 
 const (
-	// Bits is the number of bits of a position that name its cell. Only the cells at the ends of
+	// CellBits is the number of bits of a position that name its cell. Only the cells at the ends of
 	// a partition are uncertain: in a table of 100 partitions, 2 of some 160.
-	Bits = 14
-	// Number is the number of cells of the key space.
-	Number = 1 << Bits
-	// maxTables is the most tables of a second with cells.
-	maxTables = 16
+	CellBits = 14
+	// cellNumber is the number of cells of the key space.
+	cellNumber = 1 << CellBits
+	// maxCellTables is the most tables of a second with cells.
+	maxCellTables = 16
 )
 
 // Cell is the load of one part of the key space.
@@ -28,12 +27,12 @@ type Cell struct {
 	Read, Write sample.Milli
 }
 
-// Counts are the cells of a table in a live second: 128 KiB.
-type Counts [Number]struct{ read, write uint32 }
+// cellCounts are the cells of a table in a live second: 128 KiB.
+type cellCounts [cellNumber]struct{ read, write uint32 }
 
 // add adds the load of a key, unless a counter would overflow.
-func (c *Counts) add(at position.Position, read, write sample.Milli) {
-	cell := &c[at.Cell(Bits)]
+func (c *cellCounts) add(at position.Position, read, write sample.Milli) {
+	cell := &c[at.Cell(CellBits)]
 	if sum := uint64(cell.read) + uint64(read); sum <= math.MaxUint32 {
 		cell.read = uint32(sum)
 	}
@@ -42,7 +41,7 @@ func (c *Counts) add(at position.Position, read, write sample.Milli) {
 	}
 }
 
-func (c *Counts) list() []Cell {
+func (c *cellCounts) list() []Cell {
 	n := 0
 	for _, cell := range c {
 		n += int(min(1, cell.read|cell.write))
@@ -56,38 +55,38 @@ func (c *Counts) list() []Cell {
 	return all
 }
 
-// Pool holds the cells of a second's tables, and reuses their memory. Loads wait for the
+// cellPool holds the cells of a second's tables, and reuses their memory. Loads wait for the
 // positions of their keys, which are found some at a time.
-type Pool struct {
-	counts  []*Counts
+type cellPool struct {
+	counts  []*cellCounts
 	used    int
 	keys    position.Batch
-	waiting [position.BatchSize]waiting
+	waiting [position.BatchSize]waitingCell
 }
 
-// waiting is the load of a key whose position is not yet found.
-type waiting struct {
-	counts      *Counts
+// waitingCell is the load of a key whose position is not yet found.
+type waitingCell struct {
+	counts      *cellCounts
 	read, write sample.Milli
 }
 
 // Add adds the load of a key to a table's cells, unless the key has no known position, or a
 // counter would overflow.
-func (p *Pool) Add(to *Counts, k sample.Key, place sample.Place, read, write sample.Milli) {
+func (p *cellPool) Add(to *cellCounts, k sample.Key, place sample.Place, read, write sample.Milli) {
 	if place > 0 {
 		if at, _, known := position.Range(k, place); known {
 			to.add(at, read, write)
 		}
 		return
 	}
-	p.waiting[p.keys.Len()] = waiting{to, read, write}
+	p.waiting[p.keys.Len()] = waitingCell{to, read, write}
 	if p.keys.Add(k) && p.keys.Len() == position.BatchSize {
 		p.settle()
 	}
 }
 
 // settle adds the loads that wait.
-func (p *Pool) settle() {
+func (p *cellPool) settle() {
 	for i, at := range p.keys.Find() {
 		w := &p.waiting[i]
 		w.counts.add(at, w.read, w.write)
@@ -95,31 +94,31 @@ func (p *Pool) settle() {
 }
 
 // List returns a table's cells with load.
-func (p *Pool) List(c *Counts) []Cell {
+func (p *cellPool) List(c *cellCounts) []Cell {
 	p.settle()
 	return c.list()
 }
 
 // Take returns empty cells for a table, nil if too many tables have some.
-func (p *Pool) Take() *Counts {
-	if p.used == maxTables {
+func (p *cellPool) Take() *cellCounts {
+	if p.used == maxCellTables {
 		return nil
 	}
 	if p.used == len(p.counts) {
-		p.counts = append(p.counts, &Counts{})
+		p.counts = append(p.counts, &cellCounts{})
 	}
 	p.used++
 	return p.counts[p.used-1]
 }
 
 // Size returns the bytes that the cells in use take.
-func (p *Pool) Size() int { return p.used * Number * 8 }
+func (p *cellPool) Size() int { return p.used * cellNumber * 8 }
 
 // Clear takes all cells back.
-func (p *Pool) Clear() {
+func (p *cellPool) Clear() {
 	p.keys.Clear()
 	for _, c := range p.counts[:p.used] {
-		*c = Counts{}
+		*c = cellCounts{}
 	}
 	p.used = 0
 }
@@ -127,8 +126,8 @@ func (p *Pool) Clear() {
 // sortedByIndex is the number of cells from which an index of the key space sorts them faster.
 const sortedByIndex = 256
 
-// Sum returns cells in order, and adds up equal ones. It changes the given ones.
-func Sum(all []Cell) []Cell {
+// sumCells returns cells in order, and adds up equal ones. It changes the given ones.
+func sumCells(all []Cell) []Cell {
 	n := 0
 	if len(all) < sortedByIndex {
 		slices.SortFunc(all, func(a, b Cell) int { return cmp.Compare(a.At, b.At) })
@@ -141,7 +140,7 @@ func Sum(all []Cell) []Cell {
 		}
 		return all[:n:n]
 	}
-	var index [Number]uint16 // one more than the place of each cell in all
+	var index [cellNumber]uint16 // one more than the place of each cell in all
 	for _, c := range all {
 		if at := index[c.At]; at > 0 {
 			all[at-1] = all[at-1].plus(c)
@@ -159,15 +158,15 @@ func Sum(all []Cell) []Cell {
 	return sorted
 }
 
-// Merge returns the sums of two sorted lists. It changes neither, and may return one.
-func Merge(a, b []Cell) []Cell {
+// mergeCells returns the sums of two sorted lists. It changes neither, and may return one.
+func mergeCells(a, b []Cell) []Cell {
 	if len(a) == 0 {
 		return b
 	}
 	if len(b) == 0 {
 		return a
 	}
-	sum := make([]Cell, 0, min(len(a)+len(b), Number))
+	sum := make([]Cell, 0, min(len(a)+len(b), cellNumber))
 	for len(a) > 0 && len(b) > 0 {
 		switch {
 		case a[0].At < b[0].At:

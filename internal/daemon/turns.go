@@ -1,6 +1,4 @@
-// Package turns bounds how many reads of the database run at once, for each client and for all
-// together. So a client with slow or many reads leaves connections for the others.
-package turns
+package daemon
 
 import (
 	"context"
@@ -9,7 +7,8 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Turns bounds the reads that run at once.
+// Turns bounds how many reads of the database run at once, for each client and for all
+// together. So a client with slow or many reads leaves connections for the others.
 type Turns struct {
 	all  *semaphore.Weighted
 	each int64
@@ -23,8 +22,8 @@ type client struct {
 	reads int
 }
 
-// New returns turns for so many reads at once, half of them of one client.
-func New(all int64) *Turns {
+// NewTurns returns turns for so many reads at once, half of them of one client.
+func NewTurns(all int64) *Turns {
 	return &Turns{all: semaphore.NewWeighted(all), each: max(1, all/2), of: make(map[string]*client)}
 }
 

@@ -1,4 +1,4 @@
-package cells
+package sketch
 
 import (
 	"encoding/binary"
@@ -8,13 +8,13 @@ import (
 	"github.com/keyheat/keyheat/sample"
 )
 
-// leastBytes is the smallest encoded size of a cell.
-const leastBytes = 3
+// leastCellBytes is the smallest encoded size of a cell.
+const leastCellBytes = 3
 
-// Append writes cells in columns, which zstd packs best: the distances between cells, the
+// appendCells writes cells in columns, which zstd packs best: the distances between cells, the
 // reads, and the writes, all as varints. Loads are multiples of one unit, mostly of a whole or
 // half unit of capacity.
-func Append(to []byte, all []Cell) []byte {
+func appendCells(to []byte, all []Cell) []byte {
 	to = binary.AppendUvarint(to, uint64(len(all)))
 	if len(all) == 0 {
 		return to
@@ -25,23 +25,23 @@ func Append(to []byte, all []Cell) []byte {
 		unit = divisor(unit, uint64(all[i].Write))
 	}
 	unit = max(unit, 1)
-	to = binary.AppendUvarint(slices.Grow(to, 2*leastBytes*len(all)), unit)
+	to = binary.AppendUvarint(slices.Grow(to, 2*leastCellBytes*len(all)), unit)
 	next := uint16(0)
 	for i := range all {
-		to = appendNumber(to, uint64(all[i].At-next))
+		to = appendCellNumber(to, uint64(all[i].At-next))
 		next = all[i].At + 1
 	}
 	for i := range all {
-		to = appendNumber(to, uint64(all[i].Read)/unit)
+		to = appendCellNumber(to, uint64(all[i].Read)/unit)
 	}
 	for i := range all {
-		to = appendNumber(to, uint64(all[i].Write)/unit)
+		to = appendCellNumber(to, uint64(all[i].Write)/unit)
 	}
 	return to
 }
 
-// appendNumber appends a varint. Most have one byte.
-func appendNumber(to []byte, v uint64) []byte {
+// appendCellNumber appends a varint. Most have one byte.
+func appendCellNumber(to []byte, v uint64) []byte {
 	if v < 0x80 {
 		return append(to, byte(v))
 	}
@@ -56,23 +56,23 @@ func divisor(a, b uint64) uint64 {
 	return a
 }
 
-// Read reads the form of Append, and returns the bytes behind it. ok is false if the bytes are
-// no cells, or cells out of order.
-func Read(from []byte) (all []Cell, rest []byte, ok bool) {
-	r := reader{rest: from}
+// readCells reads the form of [appendCells], and returns the bytes behind it. ok is false if the
+// bytes are no cells, or cells out of order.
+func readCells(from []byte) (all []Cell, rest []byte, ok bool) {
+	r := cellReader{rest: from}
 	n := r.number(math.MaxInt64)
 	if n == 0 {
 		return nil, r.rest, !r.failed
 	}
-	if n > Number || n > uint64(len(r.rest)/leastBytes) {
+	if n > cellNumber || n > uint64(len(r.rest)/leastCellBytes) {
 		return nil, nil, false
 	}
 	unit := max(r.number(math.MaxInt64), 1)
 	all = make([]Cell, n)
 	next := uint64(0)
 	for i := range all {
-		at := next + r.number(Number)
-		if at >= Number {
+		at := next + r.number(cellNumber)
+		if at >= cellNumber {
 			return nil, nil, false
 		}
 		all[i].At, next = uint16(at), at+1
@@ -86,14 +86,14 @@ func Read(from []byte) (all []Cell, rest []byte, ok bool) {
 	return all, r.rest, !r.failed
 }
 
-// reader reads varints.
-type reader struct {
+// cellReader reads varints.
+type cellReader struct {
 	rest   []byte
 	failed bool
 }
 
 // number reads a number up to `most`. After a fault it is zero.
-func (r *reader) number(most uint64) uint64 {
+func (r *cellReader) number(most uint64) uint64 {
 	v, n := binary.Uvarint(r.rest)
 	if n <= 0 || v > most || r.failed {
 		r.failed = true

@@ -1,5 +1,4 @@
-// Package timeline follows how far event time has come, and which of its seconds were seen.
-package timeline
+package episode
 
 import (
 	"slices"

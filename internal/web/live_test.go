@@ -1,4 +1,4 @@
-package live_test
+package web_test
 
 import (
 	"bufio"
@@ -14,11 +14,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/keyheat/keyheat/internal/web/live"
+	"github.com/keyheat/keyheat/internal/web"
 )
 
 // follow serves streams of a page and returns the first event of one, and the rest.
-func follow(t *testing.T, s *live.Streams, render func(ctx context.Context) (string, error)) (first string, rest io.Reader) {
+func follow(t *testing.T, s *web.Streams, render func(ctx context.Context) (string, error)) (first string, rest io.Reader) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.Serve(w, r, "reader", render) }))
 	t.Cleanup(server.Close)
@@ -32,25 +32,25 @@ func follow(t *testing.T, s *live.Streams, render func(ctx context.Context) (str
 	return first, events
 }
 
-// writer is a connection that keeps what is written to it.
-type writer struct {
+// keptWriter is a connection that keeps what is written to it.
+type keptWriter struct {
 	strings.Builder
 	header http.Header
 }
 
-func (w *writer) Header() http.Header              { return w.header }
-func (w *writer) WriteHeader(int)                  {}
-func (w *writer) Flush()                           {}
-func (w *writer) SetReadDeadline(time.Time) error  { return nil }
-func (w *writer) SetWriteDeadline(time.Time) error { return nil }
+func (w *keptWriter) Header() http.Header              { return w.header }
+func (w *keptWriter) WriteHeader(int)                  {}
+func (w *keptWriter) Flush()                           {}
+func (w *keptWriter) SetReadDeadline(time.Time) error  { return nil }
+func (w *keptWriter) SetWriteDeadline(time.Time) error { return nil }
 
 // TestOnlyChangesAreCalledSo has a page that changes on its third look.
 func TestOnlyChangesAreCalledSo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		looks := 0
-		w := &writer{header: make(http.Header)}
-		live.New().Serve(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil), "reader", func(context.Context) (string, error) {
+		w := &keptWriter{header: make(http.Header)}
+		web.NewStreams().Serve(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil), "reader", func(context.Context) (string, error) {
 			if looks++; looks > 4 {
 				return "", errors.New("no database")
 			}
@@ -76,7 +76,7 @@ func TestOnlyChangesAreCalledSo(t *testing.T) {
 // page cannot be made.
 func TestAStreamEnds(t *testing.T) {
 	t.Parallel()
-	s := live.New()
+	s := web.NewStreams()
 	first, rest := follow(t, s, func(context.Context) (string, error) { return "a\nb", nil })
 	if first != "event: changed\n" {
 		t.Errorf("the first event is %q", first)
@@ -85,7 +85,7 @@ func TestAStreamEnds(t *testing.T) {
 	if _, err := io.Copy(io.Discard, rest); err != nil {
 		t.Errorf("the stream ends with %v", err)
 	}
-	if first, _ := follow(t, live.New(), func(context.Context) (string, error) { return "", errors.New("no database") }); first != "" {
+	if first, _ := follow(t, web.NewStreams(), func(context.Context) (string, error) { return "", errors.New("no database") }); first != "" {
 		t.Errorf("a page that cannot be made is sent as %q", first)
 	}
 }
@@ -94,7 +94,7 @@ func TestAStreamEnds(t *testing.T) {
 // place of the oldest stream of the client with most, as long as that has two more than it.
 func TestStreamsAreShared(t *testing.T) {
 	t.Parallel()
-	s := live.New()
+	s := web.NewStreams()
 	defer s.Close()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.Serve(w, r, r.URL.Path, func(context.Context) (string, error) { return "a", nil })
@@ -113,20 +113,20 @@ func TestStreamsAreShared(t *testing.T) {
 		return answer.Body
 	}
 	oldest := follow("greedy", http.StatusOK)
-	for range live.MaxStreams - 1 {
+	for range web.MaxStreams - 1 {
 		follow("greedy", http.StatusOK)
 	}
 	follow("greedy", http.StatusServiceUnavailable)
-	for n := range live.MaxStreams / 2 {
+	for n := range web.MaxStreams / 2 {
 		follow("reader"+strconv.Itoa(n%5), http.StatusOK)
 	}
 	if _, err := io.Copy(io.Discard, oldest); err != nil {
 		t.Errorf("the oldest stream of the client with most ends with %v", err)
 	}
-	for n := range live.MaxStreams/2 - 1 { // until each client has one
+	for n := range web.MaxStreams/2 - 1 { // until each client has one
 		follow("newcomer"+strconv.Itoa(n), http.StatusOK)
 	}
-	for n := range live.MaxStreams {
+	for n := range web.MaxStreams {
 		answer, err := http.Get(server.URL + "/late" + strconv.Itoa(n))
 		if err != nil {
 			t.Fatal(err)

@@ -1,7 +1,4 @@
-// Package harm judges refused requests: their share in the time of an episode, and whether it
-// is large for long enough to be critical. Shares of sampled requests decide by their lower
-// bounds.
-package harm
+package episode
 
 import (
 	"github.com/keyheat/keyheat/detect"
@@ -9,16 +6,16 @@ import (
 	"github.com/keyheat/keyheat/detect/sampling"
 )
 
-// Sums add up an episode's load from its first throttled second to its last. The zero value is
-// ready.
-type Sums struct {
+// refusalSums add up an episode's load from its first throttled second to its last. The zero
+// value is ready.
+type refusalSums struct {
 	first, last int64
 	// units are the throttled units of the requested ones, calm is the load since last.
 	units, calm sampling.Part
 }
 
 // Add adds a second's load, and the throttled units of it.
-func (s *Sums) Add(second int64, load sampling.Part) {
+func (s *refusalSums) Add(second int64, load sampling.Part) {
 	switch {
 	case load.Of > 0:
 		if s.first == 0 {
@@ -32,24 +29,24 @@ func (s *Sums) Add(second int64, load sampling.Part) {
 }
 
 // Throttling returns the sums as a finding shows them; nil without a throttled second.
-func (s *Sums) Throttling() *detect.Throttling {
+func (s *refusalSums) Throttling() *detect.Throttling {
 	if s.first == 0 {
 		return nil
 	}
 	t := &detect.Throttling{From: detect.TimeOf(s.first), To: detect.TimeOf(s.last), Units: s.units.Of}
-	SetShare(t, s.units)
+	setShare(t, s.units)
 	return t
 }
 
-// SetShare sets the share of a throttling, and its bounds.
-func SetShare(t *detect.Throttling, p sampling.Part) {
+// setShare sets the share of a throttling, and its bounds.
+func setShare(t *detect.Throttling, p sampling.Part) {
 	t.Share = p.Share()
 	t.ShareLow, t.ShareHigh = p.Bounds()
 }
 
-// Share judges the share of a key's requests that its partition refuses. The zero value is
+// harmShare judges the share of a key's requests that its partition refuses. The zero value is
 // ready.
-type Share struct {
+type harmShare struct {
 	// proven are the newest seconds with a proven share of RefusedShare, the newest first.
 	proven [detect.RefusedSeconds]int64
 	// from begins the newest OutageSeconds with a refusal, refused counts their seconds with
@@ -60,20 +57,20 @@ type Share struct {
 
 // Observe records the next second by the refused parts of its units and of its requests, and
 // reports whether the refused share is now proven to last.
-func (s *Share) Observe(second int64, refuses bool, units, requests sampling.Part) (lasts bool) {
+func (s *harmShare) Observe(second int64, refuses bool, units, requests sampling.Part) (lasts bool) {
 	if second-s.from >= detect.OutageSeconds {
 		if !refuses {
 			return false
 		}
 		lasts = s.lasts()
-		*s = Share{proven: s.proven, from: second}
+		*s = harmShare{proven: s.proven, from: second}
 	}
 	s.units, s.requests = s.units.Plus(units), s.requests.Plus(requests)
 	if !refuses {
 		return false
 	}
 	s.refused++
-	if IsHarmful(units) || IsHarmful(requests) {
+	if isHarmful(units) || isHarmful(requests) {
 		copy(s.proven[1:], s.proven[:])
 		s.proven[0] = second
 		earliest := s.proven[len(s.proven)-1]
@@ -83,36 +80,36 @@ func (s *Share) Observe(second int64, refuses bool, units, requests sampling.Par
 }
 
 // lasts reports whether the refused share is proven over all seconds since from.
-func (s *Share) lasts() bool {
-	return s.refused >= detect.RefusedSeconds && (IsHarmful(s.units) || IsHarmful(s.requests))
+func (s *harmShare) lasts() bool {
+	return s.refused >= detect.RefusedSeconds && (isHarmful(s.units) || isHarmful(s.requests))
 }
 
-// IsHarmful reports whether a refused part is proven to be large enough to be critical.
-func IsHarmful(refused sampling.Part) bool {
+// isHarmful reports whether a refused part is proven to be large enough to be critical.
+func isHarmful(refused sampling.Part) bool {
 	return refused.Lower(detect.DecideTail) >= detect.RefusedShare
 }
 
-// Asked is what a table or index was asked for in some seconds, with the refused part: its
+// askedUnits is what a table or index was asked for in some seconds, with the refused part: its
 // requests and its write units.
-type Asked struct{ Requests, Write sampling.Clusters }
+type askedUnits struct{ Requests, Write sampling.Clusters }
 
-// AskedIn returns what it was asked for in a second, with the refused part that a kind of
+// askedIn returns what it was asked for in a second, with the refused part that a kind of
 // finding is about.
-func AskedIn(p *throttling.Pressure, k detect.Subject) (a Asked) {
+func askedIn(p *throttling.Pressure, k detect.Subject) (a askedUnits) {
 	a.Requests.Add(float64(p.RefusedFor(k)), float64(p.Requests))
 	a.Write.Add(detect.Units(p.Throttled.Write), detect.Units(p.Load.Write))
 	return a
 }
 
 // Plus adds other seconds.
-func (a Asked) Plus(o Asked) Asked {
+func (a askedUnits) Plus(o askedUnits) askedUnits {
 	a.Requests.Join(o.Requests)
 	a.Write.Join(o.Write)
 	return a
 }
 
-// Minute is the throttling of a table or index in up to OutageSeconds. The zero value is ready.
-type Minute struct {
+// harmMinute is the throttling of a table or index in up to OutageSeconds. The zero value is ready.
+type harmMinute struct {
 	from     int64
 	parts    [detect.OutageParts]bool // of the minute, with a throttled request
 	requests sampling.Clusters
@@ -120,13 +117,13 @@ type Minute struct {
 
 // IsOutage counts a second, and reports whether the minute that it completes, or comes after,
 // was an outage.
-func (m *Minute) IsOutage(second int64, requests sampling.Clusters, throttled, sampled bool) (outage bool) {
+func (m *harmMinute) IsOutage(second int64, requests sampling.Clusters, throttled, sampled bool) (outage bool) {
 	if second-m.from >= detect.OutageSeconds {
 		if !throttled {
 			return false
 		}
 		outage = m.isOver(sampled)
-		*m = Minute{from: second}
+		*m = harmMinute{from: second}
 	}
 	m.requests.Join(requests)
 	if !throttled {
@@ -137,7 +134,7 @@ func (m *Minute) IsOutage(second int64, requests sampling.Clusters, throttled, s
 }
 
 // isOver reports whether the refused share of the minute is an outage, and no burst.
-func (m *Minute) isOver(sampled bool) bool {
+func (m *harmMinute) isOver(sampled bool) bool {
 	calm := 0
 	for _, throttled := range m.parts {
 		calm += detect.BoolToInt(!throttled)

@@ -1,4 +1,4 @@
-package arrival_test
+package gather_test
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/keyheat/keyheat/sample"
-	"github.com/keyheat/keyheat/sketch/internal/arrival"
+	"github.com/keyheat/keyheat/sketch/internal/gather"
 )
 
 // TestBatches checks which seconds look like a flush.
@@ -46,14 +46,14 @@ func TestBatches(t *testing.T) {
 		t.Run(c.story, func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(1, 1))
-			var times arrival.Times
+			var times gather.Times
 			want := uint64(0)
 			for i := range c.records {
 				r := sample.Record{Time: c.at(random), Op: sample.PutItem, Rate: 1, N: 1}
 				if c.change != nil {
 					c.change(&r, i)
 				}
-				times.Add(7, 0, r.N, arrival.MomentOf(&r))
+				times.Add(7, 0, r.N, gather.MomentOf(&r))
 				if c.flushed {
 					want += uint64(r.N)
 				}
@@ -75,9 +75,9 @@ func TestBatches(t *testing.T) {
 func TestProducersAreTold(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(2, 2))
-	var times arrival.Times
+	var times gather.Times
 	add := func(table uint16, r *sample.Record) {
-		times.Add(table, xxh3.HashString(r.Caller), r.N, arrival.MomentOf(r))
+		times.Add(table, xxh3.HashString(r.Caller), r.N, gather.MomentOf(r))
 	}
 	for range 50 {
 		add(1, &sample.Record{Time: 300, Caller: "flushes", Op: sample.PutItem, Rate: 1, N: 1})
@@ -105,9 +105,9 @@ func TestBatchesBesideHonestRequests(t *testing.T) {
 				random := rand.New(rand.NewPCG(3, uint64(honest+flushed)))
 				wrong := 0
 				for range seconds {
-					var b arrival.Bins
+					var b gather.Bins
 					add := func(ms int) {
-						b.Add(arrival.MomentOf(&sample.Record{Time: int64(ms), Op: sample.PutItem, Rate: 1, N: 1}), 1)
+						b.Add(gather.MomentOf(&sample.Record{Time: int64(ms), Op: sample.PutItem, Rate: 1, N: 1}), 1)
 					}
 					for range honest {
 						add(random.IntN(width))
@@ -144,13 +144,13 @@ func TestPartsOfASecond(t *testing.T) {
 				})
 			}
 		}
-		merged := func(parts int) arrival.Arrivals {
-			all := make([]arrival.Times, parts)
+		merged := func(parts int) gather.Arrivals {
+			all := make([]gather.Times, parts)
 			for i := range records {
 				r := &records[i]
-				all[rand.IntN(parts)].Add(1, xxh3.HashString(r.Caller), r.N, arrival.MomentOf(r))
+				all[rand.IntN(parts)].Add(1, xxh3.HashString(r.Caller), r.N, gather.MomentOf(r))
 			}
-			var sum arrival.Arrivals
+			var sum gather.Arrivals
 			for _, i := range rand.Perm(parts) {
 				sum = all[i].Arrivals(1).Plus(sum)
 			}

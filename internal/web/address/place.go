@@ -1,7 +1,4 @@
-// Package cursor cuts lists into pages, and writes places in the order of a list as text,
-// for addresses. A place holds the values that the list is ordered by, not a number, so that
-// the next page continues correctly while rows come and go.
-package cursor
+package address
 
 import (
 	"encoding/base64"
@@ -11,13 +8,17 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/keyheat/keyheat/internal/say/wording"
+	"github.com/keyheat/keyheat/sample"
 )
 
-// Parameter is the name that a cursor has in addresses.
-const Parameter = "after"
+// After is the name that a cursor has in addresses.
+const After = "after"
 
-var errForeign = errors.New(Parameter + ": this is no place of the list, take the one that the page before gives")
+var errForeign = errors.New(After + ": this is no place of the list, take the one that the page before gives")
 
 func write(place any) (string, error) {
 	body, err := json.Marshal(place)
@@ -44,20 +45,38 @@ const maxListed = 1000
 
 // ReadLimit reads how many an address asks for.
 func ReadLimit(values url.Values) (int, error) {
-	text := values.Get("limit")
+	return ReadNumber(values, "limit", maxListed, maxListed)
+}
+
+// ReadNumber reads a number from 1 on.
+func ReadNumber(values url.Values, name string, byDefault, most int) (int, error) {
+	text := values.Get(name)
 	if text == "" {
-		return maxListed, nil
+		return byDefault, nil
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > maxListed {
-		return 0, BadRequest{Err: fmt.Errorf("limit %q: give a number from 1 to %d", text, maxListed)}
+	if err != nil || n < 1 || n > most {
+		return 0, BadRequest{Err: fmt.Errorf("%s %q: give a number from 1 to %d", name, text, most)}
 	}
 	return n, nil
 }
 
+// ReadTarget reads a table or index.
+func ReadTarget(values url.Values) sample.Target {
+	return sample.Target{Account: values.Get("account"), Region: values.Get("region"), Table: values.Get("table"), Index: values.Get("index")}
+}
+
+// OneOf returns an error for a word that is not among the known ones; nil for the empty one.
+func OneOf[T ~string](name, word string, known []T) error {
+	if word == "" || slices.Contains(known, T(word)) {
+		return nil
+	}
+	return BadRequest{Err: fmt.Errorf("%s %q: give one of %s", name, word, strings.Join(wording.Names(known), ", "))}
+}
+
 // ReadAfter reads the place at which a list continues, into a pointer's target.
 func ReadAfter(values url.Values, place any) error {
-	text := values.Get(Parameter)
+	text := values.Get(After)
 	if text == "" {
 		return nil
 	}
@@ -77,7 +96,9 @@ func Cut[T any](all []T, limit int, place func(*T) any) (page []T, next *string,
 	return all[:limit], &text, err
 }
 
-// Place is a place in a list that is loaded whole: the newest first, then by names.
+// Place is a place in a list that is loaded whole: the newest first, then by names. It holds
+// the values that the list is ordered by, not a number, so that the next page continues
+// correctly while rows come and go.
 type Place struct {
 	At    time.Time
 	Names []string

@@ -1,7 +1,6 @@
 package heatmap_test
 
 import (
-	"errors"
 	"net/url"
 	"slices"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/internal/web/address"
 	"github.com/keyheat/keyheat/internal/web/heatmap"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/store"
@@ -26,7 +26,7 @@ func TestRange(t *testing.T) {
 	}{
 		{"a short episode", now.Add(-10 * time.Minute), now.Add(-9 * time.Minute), "", now.Add(-10*time.Minute - 30*time.Second), now.Add(-8*time.Minute - 30*time.Second)},
 		{"a long one", now.Add(-5 * time.Hour), now, "", now.Add(-5*time.Hour - 30*time.Second), now},
-		{"one beyond what a map shows", now.Add(-9000 * time.Hour), now, "", now.Add(-heatmap.MaxSpan), now},
+		{"one beyond what a map shows", now.Add(-9000 * time.Hour), now, "", now.Add(-address.MaxSpan), now},
 		{"one of a clock that is ahead", now.Add(time.Hour), now.Add(time.Hour), "", now.Add(-6 * time.Minute), now},
 		{"a length", now.Add(-5 * time.Hour), now, "span=6h", now.Add(-6 * time.Hour), now},
 		{"a time", now, now, "from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z", now.Add(-60 * time.Hour), now.Add(-36 * time.Hour)},
@@ -40,13 +40,13 @@ func TestRange(t *testing.T) {
 		}
 		f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "orders"}, sample.KeyString("k"))
 		f.FirstSeen, f.LastSeen = c.first, c.last
-		if r, err := heatmap.ParseRange(values, now, heatmap.EpisodeRange(&f, now)); err != nil || !r.From.Equal(c.from) || !r.To.Equal(c.to) {
+		if r, err := address.ParseRange(values, now, heatmap.EpisodeRange(&f, now)); err != nil || !r.From.Equal(c.from) || !r.To.Equal(c.to) {
 			t.Errorf("%s: from %s to %s, %v; want from %s to %s", c.name, r.From, r.To, err, c.from, c.to)
 		}
 	}
 	f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "orders"}, sample.KeyString("k"))
 	for _, wrong := range []url.Values{{"span": {"long"}}, {"from": {"yesterday"}}, {"span": {"9000h"}}} {
-		if _, err := heatmap.ParseRange(wrong, now, heatmap.EpisodeRange(&f, now)); err == nil {
+		if _, err := address.ParseRange(wrong, now, heatmap.EpisodeRange(&f, now)); err == nil {
 			t.Errorf("%v is taken", wrong)
 		}
 	}
@@ -57,11 +57,11 @@ func TestTimeControl(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	asked := url.Values{"span": {"1h"}, "to": {"2026-11-22T10:00:00Z"}, "table": {"orders"}}
-	r, err := heatmap.ParseRange(asked, now, heatmap.LastHour(now))
+	r, err := address.ParseRange(asked, now, address.LastHour(now))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := heatmap.NewTimeControl("/heat", url.Values{"table": {"orders"}}, asked, r, "Newest", now)
+	c := address.NewTimeControl("/heat", url.Values{"table": {"orders"}}, asked, r, "Newest", now)
 	got := []string{c.Window(), c.Spans[0].Link, c.Spans[1].Link, c.Back, c.Later, c.Now}
 	want := []string{
 		"22 Nov 09:00 – 10:00 UTC", "/heat?table=orders",
@@ -72,13 +72,13 @@ func TestTimeControl(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("the control has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if c := heatmap.NewTimeControl("/", url.Values{}, url.Values{}, heatmap.Range{}, "Any time", now); c.Back+c.Now != "" || c.Spans[0].Link != "/" || !c.Spans[0].Chosen {
+	if c := address.NewTimeControl("/", url.Values{}, url.Values{}, address.Range{}, "Any time", now); c.Back+c.Now != "" || c.Spans[0].Link != "/" || !c.Spans[0].Chosen {
 		t.Errorf("without bounds the control is %+v", c)
 	}
 }
 
 // TestNothingIsStored: a finding without times, or of which nothing is stored, has no
-// picture and no answer.
+// picture.
 func TestNothingIsStored(t *testing.T) {
 	t.Parallel()
 	s, err := store.Open(t.Context(), "sqlite::memory:", store.Options{})
@@ -92,19 +92,6 @@ func TestNothingIsStored(t *testing.T) {
 		r := heatmap.EpisodeRange(&f, time.Now())
 		if c, err := heatmap.LoadSeconds(t.Context(), s, &f, r); err != nil || c != nil {
 			t.Errorf("a chart of nothing is %+v, %v", c, err)
-		}
-		q, err := heatmap.ParseQuestion(url.Values{"shards": {"8"}, "growth": {"2.5"}}, &f)
-		if err != nil || q.Shards != 8 || q.Factor != 2.5 {
-			t.Errorf("the question is %+v, %v", q, err)
-		}
-		if a, err := heatmap.AskWhatIf(t.Context(), s, &f, q, detect.DefaultPolicy()); !errors.Is(err, heatmap.ErrNoSeconds) {
-			t.Errorf("the answer is %+v, %v", a, err)
-		}
-	}
-	f := detect.NewFinding(detect.KeyWrites, detect.Target{Table: "orders"}, sample.KeyString("k"))
-	for _, wrong := range []url.Values{{"shards": {"0"}}, {"shards": {"201"}}, {"growth": {"NaN"}}, {"growth": {"-1"}}, {"growth": {"1e9"}}} {
-		if _, err := heatmap.ParseQuestion(wrong, &f); err == nil {
-			t.Errorf("%v is a question", wrong)
 		}
 	}
 }

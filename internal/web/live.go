@@ -1,11 +1,4 @@
-// Package live tells a browser when a page changes, as server-sent events. A browser's
-// EventSource opens the address of the page itself, so that a page and its stream are of the
-// same content.
-//
-// There is an event for each look at the page, and its data is the look's time. The event is
-// "changed" where the content differs from the last look's, and on the first look: the browser
-// then fetches the page.
-package live
+package web
 
 import (
 	"context"
@@ -18,22 +11,28 @@ import (
 )
 
 const (
-	// interval is how long a stream waits between two looks at its page.
-	interval = 2 * time.Second
+	// streamInterval is how long a stream waits between two looks at its page.
+	streamInterval = 2 * time.Second
 	// writeTimeout bounds one write to a client that reads slowly.
 	writeTimeout = 10 * time.Second
-	// MaxStreams is how many streams are open at most: each renders its page again and
+	// maxStreams is how many streams are open at most: each renders its page again and
 	// again.
-	MaxStreams = 100
+	maxStreams = 100
 )
 
-// IsRequested reports whether a request is for a page's stream.
-func IsRequested(r *http.Request) bool {
+// wantsStream reports whether a request is for a page's stream.
+func wantsStream(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 }
 
-// Streams are the open streams of a site. The zero value is not ready; use New.
-type Streams struct {
+// streams are the open streams of a site. They tell a browser when a page changes, as
+// server-sent events. A browser's EventSource opens the address of the page itself, so that a
+// page and its stream are of the same content.
+//
+// There is an event for each look at the page, and its data is the look's time. The event is
+// "changed" where the content differs from the last look's, and on the first look: the browser
+// then fetches the page. The zero value is not ready; use newStreams.
+type streams struct {
 	closed chan struct{}
 	close  func()
 
@@ -44,25 +43,25 @@ type Streams struct {
 
 type stream struct{ end context.CancelFunc }
 
-// New returns no streams yet.
-func New() *Streams {
-	s := &Streams{closed: make(chan struct{}), open: map[string][]*stream{}}
+// newStreams returns no streams yet.
+func newStreams() *streams {
+	s := &streams{closed: make(chan struct{}), open: map[string][]*stream{}}
 	s.close = sync.OnceFunc(func() { close(s.closed) })
 	return s
 }
 
 // Close ends all streams, and later ones at once: a server that shuts down waits for its
 // requests.
-func (s *Streams) Close() { s.close() }
+func (s *streams) Close() { s.close() }
 
 // enter takes a place for a client's stream, and returns how it is given back; false where there
 // is none. Where all are taken a client gets the place of the oldest stream of the client with
 // most, if that has at least two more than it. There is no other bound for one client: behind a
 // proxy that names no users all readers are one.
-func (s *Streams) enter(client string, end context.CancelFunc) (leave func(), entered bool) {
+func (s *streams) enter(client string, end context.CancelFunc) (leave func(), entered bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.all >= MaxStreams {
+	if s.all >= maxStreams {
 		most := client
 		for other, of := range s.open {
 			if len(of) > len(s.open[most]) {
@@ -86,7 +85,7 @@ func (s *Streams) enter(client string, end context.CancelFunc) (leave func(), en
 }
 
 // remove takes a stream out, unless it is out.
-func (s *Streams) remove(client string, one *stream) {
+func (s *streams) remove(client string, one *stream) {
 	i := slices.Index(s.open[client], one)
 	if i < 0 {
 		return
@@ -100,7 +99,7 @@ func (s *Streams) remove(client string, one *stream) {
 // Serve sends when render's result changes, until the client leaves, render fails, the
 // streams are closed, or another client needs the place. A client comes again by itself.
 // client is the client's name, by which places are shared.
-func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, client string, render func(ctx context.Context) (content string, err error)) {
+func (s *streams) Serve(w http.ResponseWriter, r *http.Request, client string, render func(ctx context.Context) (content string, err error)) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	leave, entered := s.enter(client, cancel)
@@ -136,19 +135,19 @@ func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, client string, r
 		if content != last {
 			event = "changed"
 		}
-		if err := send(w, out, event, began); err != nil {
+		if err := sendEvent(w, out, event, began); err != nil {
 			return
 		}
 		last = content
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(max(interval, 4*time.Since(began))): // a slow page is not asked for all the time
+		case <-time.After(max(streamInterval, 4*time.Since(began))): // a slow page is not asked for all the time
 		}
 	}
 }
 
-func send(w http.ResponseWriter, out *http.ResponseController, event string, at time.Time) error {
+func sendEvent(w http.ResponseWriter, out *http.ResponseController, event string, at time.Time) error {
 	if err := out.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 		return err
 	}
