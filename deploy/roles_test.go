@@ -320,10 +320,8 @@ func reported(t *testing.T, database string) {
 // none is an eraser of a key that is nowhere.
 type none struct{}
 
-func (none) Is(string) bool                          { return false }
-func (none) Window([]byte) ([]byte, bool, error)     { return nil, false, nil }
-func (none) Rollup([]byte) ([]byte, bool, error)     { return nil, false, nil }
-func (none) Delta([]byte) ([]byte, bool, error)      { return nil, false, nil }
-func (none) DeltaVersion() int                       { return 0 }
-func (none) Document(d []byte) ([]byte, bool, error) { return d, false, nil }
-func (none) Text(text []byte) ([]byte, bool, error)  { return text, false, nil }
+func (none) Window([]byte) ([]byte, error)   { return nil, nil }
+func (none) Rollup([]byte) ([]byte, error)   { return nil, nil }
+func (none) Delta([]byte) ([]byte, error)    { return nil, nil }
+func (none) Document([]byte) ([]byte, error) { return nil, nil }
+func (none) Text([]byte) ([]byte, error)     { return nil, nil }

@@ -18,23 +18,17 @@ type TargetDocument struct {
 
 // TableViews returns the judge's last views of all tables and indexes, by name.
 func (s *Store) TableViews(ctx context.Context) ([]TargetDocument, error) {
-	return s.documents(ctx, "table_views", "document", "TRUE")
+	return s.documents(ctx, "table_views", "document")
 }
 
 // PartitionMaps returns the judge's maps of all tables' partitions, by name.
 func (s *Store) PartitionMaps(ctx context.Context) ([]TargetDocument, error) {
-	return s.documents(ctx, "partition_maps", "document", "TRUE")
-}
-
-// PartitionMap returns the map of one table's partitions, and whether there is one.
-func (s *Store) PartitionMap(ctx context.Context, of sample.Target) (TargetDocument, bool, error) {
-	m, err := first(s.documents(ctx, "partition_maps", "document", isTarget, targetArgs(of)...))
-	return m, err == nil, unlessMissing(err)
+	return s.documents(ctx, "partition_maps", "document")
 }
 
 // TableFacts returns DescribeTable's facts about all tables, by name.
 func (s *Store) TableFacts(ctx context.Context) ([]TargetDocument, error) {
-	return s.documents(ctx, "table_facts", "facts", "TRUE")
+	return s.documents(ctx, "table_facts", "facts")
 }
 
 // PutTableFacts replaces the facts of a table.
@@ -48,13 +42,13 @@ func (s *Store) PutTableFacts(ctx context.Context, at sample.Target, facts []byt
 	})
 }
 
-func (s *Store) documents(ctx context.Context, table, column, condition string, args ...any) ([]TargetDocument, error) {
+func (s *Store) documents(ctx context.Context, table, column string) ([]TargetDocument, error) {
 	return list(ctx, s, "read "+table, func(d *TargetDocument) []any {
 		return append(targetFields(&d.Target), &d.Updated, &d.Document)
 	}, `
 		SELECT `+targetColumns+`, d.updated, d.`+column+`
 		FROM `+table+` AS d JOIN targets AS t ON t.id = d.target
-		WHERE `+condition+` ORDER BY t.table_name, t.index_name, t.account, t.region`, args...)
+		ORDER BY t.table_name, t.index_name, t.account, t.region`)
 }
 
 func putDocuments(table, column string) func(*tx, context.Context, []TargetDocument, targetIDs) error {

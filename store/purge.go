@@ -15,19 +15,15 @@ import (
 )
 
 // Eraser removes a key of a table from stored values that the store does not read. Each method
-// but Is and DeltaVersion returns the value to store, and whether the key was in it.
+// returns the value to store, or nil if the key was not in it.
 type Eraser interface {
-	// Is reports whether a stored key is the key, or contains it.
-	Is(key string) bool
-	Window(body []byte) (erased []byte, was bool, err error)
-	Rollup(body []byte) (erased []byte, was bool, err error)
-	// Delta removes it from the windows of the table and its indexes alone. DeltaVersion is
-	// the version of what it returns.
-	Delta(body []byte) (erased []byte, was bool, err error)
-	DeltaVersion() int
-	// Document takes it out of JSON, Text out of words that a person wrote.
-	Document(document []byte) (erased []byte, was bool, err error)
-	Text(text []byte) (erased []byte, was bool, err error)
+	Window(body []byte) ([]byte, error)
+	Rollup(body []byte) ([]byte, error)
+	// Delta removes it from the windows of the table and its indexes alone.
+	Delta(body []byte) ([]byte, error)
+	// Document takes it out of JSON, Text out of a key or out of words that a person wrote.
+	Document(document []byte) ([]byte, error)
+	Text(text []byte) ([]byte, error)
 }
 
 // Purge is a key to forget.
@@ -46,15 +42,14 @@ type Purge struct {
 	Progress func(table string, rows int)
 }
 
-// Erased counts the deleted rows, and the rows written again without the key.
+// Erased counts the findings about the key, and the values that named it, also those of rows
+// that are deleted with their finding.
 type Erased struct {
-	Findings      int64 `json:"findings"`
-	Incidents     int64 `json:"incidents"`
-	Notifications int64 `json:"notifications"`
-	Windows       int64 `json:"windows"`
-	Rollups       int64 `json:"rollups"`
-	Deltas        int64 `json:"deltas"`
-	Documents     int64 `json:"documents"`
+	Findings  int64 `json:"findings"`
+	Windows   int64 `json:"windows"`
+	Rollups   int64 `json:"rollups"`
+	Deltas    int64 `json:"deltas"`
+	Documents int64 `json:"documents"`
 }
 
 // actionPurge is the audit's name of a purge, actionPurgeBegun of a purge that began and
@@ -82,16 +77,22 @@ const (
 // The collectors' memory is stored afterwards: a policy has to hide a key that is still
 // used first. Deleted rows stay in the database's files until [Store.Vacuum].
 func (s *Store) PurgeKey(ctx context.Context, p Purge) (Erased, error) {
-	g := purging{Purge: p, store: s, doomed: map[string]bool{}}
+	g := purging{Purge: p, store: s}
 	if p.DryRun {
-		err := g.purge(ctx)
+		err := g.rewriteAll(ctx, 1)
 		return g.erased, err
 	}
 	if err := g.takeLease(ctx); err != nil {
 		return g.erased, err
 	}
-	err := g.purge(ctx)
-	return g.erased, errors.Join(err, g.end(context.WithoutCancel(ctx), err == nil))
+	err := g.rewriteAll(ctx, 2) // not only the judge writes: some rows may come during the first look
+	if err == nil {
+		err = g.step(ctx, g.finish)
+	}
+	if err != nil {
+		err = fmt.Errorf("a part of the key is removed: purge it again: %w", errors.Join(err, s.ReleaseLease(context.WithoutCancel(ctx), g.lease)))
+	}
+	return g.erased, err
 }
 
 type purging struct {
@@ -99,8 +100,6 @@ type purging struct {
 	store  *Store
 	lease  Lease
 	erased Erased
-	// doomed are the rows that a dry run left where a purge deletes them, by table and ID.
-	doomed map[string]bool
 }
 
 func (g *purging) takeLease(ctx context.Context) error {
@@ -120,20 +119,6 @@ func (g *purging) takeLease(ctx context.Context) error {
 	})
 }
 
-// end gives the lease back, and records the result of a whole purge.
-func (g *purging) end(ctx context.Context, whole bool) error {
-	return g.store.change(ctx, "end a purge", func(t *tx) error {
-		if err := t.endLease(ctx, g.lease, t.now); err != nil || !whole {
-			return unlessLost(err)
-		}
-		detail, err := json.Marshal(g.erased)
-		if err != nil {
-			return err
-		}
-		return t.audit(ctx, g.Who, actionPurge, tableName(g.Table), string(detail))
-	})
-}
-
 // holder is a column whose values may name the key.
 type holder struct {
 	table string
@@ -142,19 +127,26 @@ type holder struct {
 	column string
 	// set assigns the value without the key, which is $1.
 	set   string
-	erase func([]byte) (erased []byte, was bool, err error)
+	erase func([]byte) ([]byte, error)
 	count *int64
 }
+
+const (
+	setBody, setDocument = "body = $1", "document = CAST($1 AS TEXT)"
+	// setKey marks a finding about the key: finish deletes it.
+	setKey = "key_text = CAST($1 AS TEXT), state = 'purged'"
+)
 
 // ofTables are the columns of rows about one table or index.
 func (g *purging) ofTables() []holder {
 	e := &g.erased
 	return []holder{
-		{"findings", "fingerprint", "document", "document = CAST($1 AS TEXT)", g.Document, &e.Documents},
-		{"incidents", "id", "document", "document = CAST($1 AS TEXT)", g.Document, &e.Documents},
-		{"table_views", "target", "document", "document = CAST($1 AS TEXT)", g.Document, &e.Documents},
-		{"windows", "target, second", "body", "body = $1", g.Window, &e.Windows},
-		{"rollups", "target, level, begins", "body", "body = $1", g.Rollup, &e.Rollups},
+		{"findings", "fingerprint", "key_text", setKey, g.Text, &e.Findings},
+		{"findings", "fingerprint", "document", setDocument, g.Document, &e.Documents},
+		{"incidents", "id", "document", setDocument, g.Document, &e.Documents},
+		{"table_views", "target", "document", setDocument, g.Document, &e.Documents},
+		{"windows", "target, second", "body", setBody, g.Window, &e.Windows},
+		{"rollups", "target, level, begins", "body", setBody, g.Rollup, &e.Rollups},
 	}
 }
 
@@ -162,61 +154,32 @@ func (g *purging) ofTables() []holder {
 func (g *purging) shared() []holder {
 	e := &g.erased
 	return []holder{
-		{"deltas", "writer, seq", "body", fmt.Sprint("body = $1, version = ", g.DeltaVersion()), g.Delta, &e.Deltas},
+		{"deltas", "writer, seq", "body", setBody, g.Delta, &e.Deltas},
 		{"notifications", "id", "payload", "payload = $1", g.Document, &e.Documents},
-		{"reports", "id", "document", "document = CAST($1 AS TEXT)", g.Document, &e.Documents},
+		{"reports", "id", "document", setDocument, g.Document, &e.Documents},
 		{"reports", "id", "outline", "outline = CAST($1 AS TEXT)", g.Document, &e.Documents},
 		{"silences", "id", "reason", "reason = CAST($1 AS TEXT)", g.Text, &e.Documents}, // what they match is no key
 	}
 }
 
-func (g *purging) purge(ctx context.Context) error {
+// ofTable is the condition of rows about the purge's table and its indexes.
+const ofTable = `target IN (SELECT id FROM targets WHERE table_name = $1 AND ($2 = '' OR account = $2) AND ($3 = '' OR region = $3))`
+
+func (g *purging) tableArgs() []any {
 	table := cleanTarget(g.Table)
-	const ofTable = `target IN (SELECT id FROM targets WHERE table_name = $1 AND ($2 = '' OR account = $2) AND ($3 = '' OR region = $3))`
-	args := []any{table.Table, table.Account, table.Region}
-	if err := g.deleteFindings(ctx, ofTable, args); err != nil {
-		return err
-	}
-	for _, h := range g.ofTables() {
-		if err := g.rewrite(ctx, h, ofTable, args); err != nil {
-			return err
-		}
-	}
-	if !g.DryRun {
-		if err := g.step(ctx, func(t *tx) error { // the next judge does without
-			_, err := t.exec(ctx, `DELETE FROM checkpoints WHERE `+ofTable, args...)
-			return err
-		}); err != nil {
-			return err
-		}
-	}
-	looks := 2 // not only the judge writes these: some may come during the first look
-	if g.DryRun {
-		looks = 1
-	}
-	for _, h := range slices.Repeat(g.shared(), looks) {
-		if err := g.rewrite(ctx, h, `TRUE`, nil); err != nil {
-			return err
-		}
-	}
-	return nil
+	return []any{table.Table, table.Account, table.Region}
 }
 
-// inSteps calls f for each row, a few in each transaction.
-func inSteps[T any](ctx context.Context, g *purging, rows []T, f func(*tx, T) error) error {
-	for part := range slices.Chunk(rows, purgeBatch) {
-		before := g.erased
-		err := g.step(ctx, func(t *tx) error {
-			g.erased = before
-			for _, row := range part {
-				if err := f(t, row); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			g.erased = before
+// rewriteAll removes the key from every column, and looks several times for rows that others
+// than the judge write.
+func (g *purging) rewriteAll(ctx context.Context, looks int) error {
+	for _, h := range g.ofTables() {
+		if err := g.rewrite(ctx, h, ofTable, g.tableArgs()...); err != nil {
+			return err
+		}
+	}
+	for _, h := range slices.Repeat(g.shared(), looks) {
+		if err := g.rewrite(ctx, h, `TRUE`); err != nil {
 			return err
 		}
 	}
@@ -225,70 +188,21 @@ func inSteps[T any](ctx context.Context, g *purging, rows []T, f func(*tx, T) er
 
 // step runs f in a transaction: in a dry run one that reads, and otherwise one that writes as
 // long as the purge has the lease.
-func (g *purging) step(ctx context.Context, f func(*tx) error) error {
+func (g *purging) step(ctx context.Context, f func(context.Context, *tx) error) error {
 	if g.DryRun {
-		return g.store.snapshot(ctx, "look for a key", f)
+		return g.store.snapshot(ctx, "look for a key", func(t *tx) error { return f(ctx, t) })
 	}
 	return g.store.change(ctx, actionPurge, func(t *tx) error {
 		if err := t.endLease(ctx, g.lease, utc(t.now.Add(purgeLease))); err != nil {
 			return err
 		}
-		return f(t)
+		return f(ctx, t)
 	})
-}
-
-// deleteFindings deletes the findings about the key, and the incidents that have one as their
-// root.
-func (g *purging) deleteFindings(ctx context.Context, where string, args []any) error {
-	type finding struct{ fingerprint, key string }
-	all, err := list(ctx, g.store, "find findings", func(f *finding) []any { return []any{&f.fingerprint, &f.key} }, `
-		SELECT fingerprint, key_text FROM findings WHERE `+where, args...)
-	if err != nil {
-		return err
-	}
-	all = slices.DeleteFunc(all, func(f finding) bool { return !g.Is(f.key) })
-	const rooted = `incident IN (SELECT id FROM incidents WHERE root = $1)`
-	var histories int64
-	return inSteps(ctx, g, all, func(t *tx, f finding) error {
-		for _, d := range []struct {
-			count            *int64
-			table, id, where string
-		}{
-			{&histories, "incident_history", "incident", rooted},
-			{&g.erased.Notifications, "notifications", "id", `fingerprint = $1 OR ` + rooted},
-			{&histories, "incident_findings", "incident", `fingerprint = $1 OR ` + rooted},
-			{&g.erased.Incidents, "incidents", "id", `root = $1`},
-			{&histories, "finding_history", "fingerprint", `fingerprint = $1`},
-			{&g.erased.Findings, "findings", "fingerprint", `fingerprint = $1`},
-		} {
-			n, err := g.remove(ctx, t, d.table, d.id, d.where, f.fingerprint)
-			if err != nil {
-				return err
-			}
-			*d.count += n
-		}
-		return nil
-	})
-}
-
-// remove deletes rows, and returns how many. A dry run remembers them instead.
-func (g *purging) remove(ctx context.Context, t *tx, table, id, where, fingerprint string) (n int64, err error) {
-	if !g.DryRun {
-		return t.exec(ctx, `DELETE FROM `+table+` WHERE `+where, fingerprint)
-	}
-	ids, err := selectAll(ctx, t, func(id *string) []any { return []any{id} }, `SELECT `+id+` FROM `+table+` WHERE `+where, fingerprint)
-	for _, id := range ids {
-		if row := table + " " + id; !g.doomed[row] {
-			g.doomed[row] = true
-			n++
-		}
-	}
-	return n, err
 }
 
 // rewrite removes the key from a column's values. It reads one at a time: a day of windows
 // would not fit into memory.
-func (g *purging) rewrite(ctx context.Context, h holder, where string, args []any) error {
+func (g *purging) rewrite(ctx context.Context, h holder, where string, args ...any) error {
 	rows, err := list(ctx, g.store, "find "+h.table, func(row *[]any) (columns []any) {
 		*row = make([]any, 1+strings.Count(h.key, ","))
 		for i := range *row {
@@ -302,8 +216,22 @@ func (g *purging) rewrite(ctx context.Context, h holder, where string, args []an
 	if g.Progress != nil && len(rows) > 0 {
 		g.Progress(h.table, len(rows))
 	}
-	rows = slices.DeleteFunc(rows, func(row []any) bool { return g.doomed[fmt.Sprint(h.table, " ", row[0])] })
-	return inSteps(ctx, g, rows, func(t *tx, row []any) error { return g.rewriteRow(ctx, t, h, row) })
+	for part := range slices.Chunk(rows, purgeBatch) {
+		before := *h.count
+		err := g.step(ctx, func(ctx context.Context, t *tx) error {
+			*h.count = before
+			for _, row := range part {
+				if err := g.rewriteRow(ctx, t, h, row); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // rewriteRow removes the key from the value of a row.
@@ -321,18 +249,43 @@ func (g *purging) rewriteRow(ctx context.Context, t *tx, h holder, row []any) er
 	if err != nil {
 		return err
 	}
-	erased, was, err := h.erase(value)
+	erased, err := h.erase(value)
 	if err != nil {
 		return fmt.Errorf("%s %v: %w", h.table, row, err)
 	}
-	switch {
-	case !was:
-		return nil
-	case g.DryRun:
-		*h.count++
+	if erased == nil {
 		return nil
 	}
-	n, err := t.exec(ctx, `UPDATE `+h.table+` SET `+h.set+` WHERE (`+h.key+`) = `+placeholdersFrom(2, 1, len(row)), append([]any{erased}, row...)...)
-	*h.count += n
-	return err
+	*h.count++
+	if g.DryRun {
+		return nil
+	}
+	return t.run(ctx, `UPDATE `+h.table+` SET `+h.set+` WHERE (`+h.key+`) = `+placeholdersFrom(2, 1, len(row)), append([]any{erased}, row...)...)
+}
+
+// finish deletes the marked findings, the incidents that have one as their root, and what the
+// judge remembers. It gives the lease back, and records the result.
+func (g *purging) finish(ctx context.Context, t *tx) error {
+	const findings = `(SELECT fingerprint FROM findings WHERE state = 'purged')`
+	const incidents = `(SELECT id FROM incidents WHERE root IN ` + findings + `)`
+	err := t.runAll(ctx, []statement{
+		{`DELETE FROM incident_history WHERE incident IN ` + incidents, nil},
+		{`DELETE FROM notifications WHERE fingerprint IN ` + findings + ` OR incident IN ` + incidents, nil},
+		{`DELETE FROM incident_findings WHERE fingerprint IN ` + findings + ` OR incident IN ` + incidents, nil},
+		{`DELETE FROM incidents WHERE root IN ` + findings, nil},
+		{`DELETE FROM finding_history WHERE fingerprint IN ` + findings, nil},
+		{`DELETE FROM findings WHERE state = 'purged'`, nil},
+		{`DELETE FROM checkpoints WHERE ` + ofTable, g.tableArgs()},
+	})
+	if err != nil {
+		return err
+	}
+	if err := t.endLease(ctx, g.lease, t.now); err != nil {
+		return err
+	}
+	detail, err := json.Marshal(g.erased)
+	if err != nil {
+		return err
+	}
+	return t.audit(ctx, g.Who, actionPurge, tableName(g.Table), string(detail))
 }

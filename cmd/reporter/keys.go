@@ -1,12 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -75,38 +73,29 @@ func newKeyFlags(c *cobra.Command) keyFlags {
 	return f
 }
 
-// storedKeys returns the table, and the stored forms of the key, found by hashes.
-func (f keyFlags) storedKeys(value string, hashes func(*keypolicy.Hider, sample.Target, sample.Key) ([]sample.Key, error)) (sample.Target, []sample.Key, error) {
-	var none sample.Target
+// storedKeys returns the table, the key, and its stored forms, found by hashes.
+func (f keyFlags) storedKeys(value string, hashes func(*keypolicy.Hider, sample.Target, sample.Key) []sample.Key) (table sample.Target, key sample.Key, stored []sample.Key, err error) {
 	if err := f.load(); err != nil {
-		return none, nil, err
+		return table, key, nil, err
 	}
-	table, err := tables.ParseName(*f.table)
-	if err != nil {
-		return none, nil, cli.Wrong(fmt.Errorf("--table: %w", err))
+	if table, err = tables.ParseName(*f.table); err != nil {
+		return table, key, nil, cli.Wrong(fmt.Errorf("--table: %w", err))
 	}
-	key, err := keyOf(*f.kind, value)
-	if err != nil {
-		return none, nil, cli.Wrong(fmt.Errorf("--type %s: %w", *f.kind, err))
+	if key, err = keyOf(*f.kind, value); err != nil {
+		return table, key, nil, cli.Wrong(fmt.Errorf("--type %s: %w", *f.kind, err))
 	}
 	secret, err := hashing(&f.config.Section, *f.secretFile)
 	if err != nil {
-		return none, nil, err
+		return table, key, nil, err
 	}
 	hider := f.config.Hider(secret)
 	if hider == nil {
-		return table, []sample.Key{key}, nil
+		return table, key, []sample.Key{key}, nil
 	}
-	var keys []sample.Key
 	for _, of := range f.config.Tables.NamedTargets(table) {
-		found, wrong := hashes(hider(), of, key)
-		err = cmp.Or(err, wrong)
-		keys = append(keys, found...)
+		stored = append(stored, hashes(hider(), of, key)...)
 	}
-	if len(keys) > 0 {
-		err = nil // where others keep nothing
-	}
-	return table, keys, cli.Wrong(err)
+	return table, key, stored, nil
 }
 
 func keyOf(kind, value string) (sample.Key, error) {
@@ -134,7 +123,7 @@ func keysHashCommand() *cobra.Command {
 	}
 	f := newKeyFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		table, keys, err := f.storedKeys(args[0], (*keypolicy.Hider).Hashes)
+		table, _, keys, err := f.storedKeys(args[0], (*keypolicy.Hider).Hashes)
 		if err != nil {
 			return err
 		}
@@ -158,7 +147,7 @@ func keysPurgeCommand() *cobra.Command {
 			"sort key, caller or attribute. Values that contain the plain key go too: its key shards\n" +
 			"(bob#SHARD_7), dated forms (bob#2026-11-23), and other keys (alice#bob). Hashed values that\n" +
 			"contain it need a purge of their own. The audit records the purge without the key. If a\n" +
-			"purge fails, run it again.\n" +
+			"purge fails, run it again. A purge of a day of seconds may take minutes.\n" +
 			"\n" +
 			"No reporter judges meanwhile. At the end the database's files are written again without\n" +
 			"deleted rows, which locks the tables and needs their owner, such as keyheat_migrator.\n" +
@@ -172,14 +161,11 @@ func keysPurgeCommand() *cobra.Command {
 	dry := c.Flags().Bool("dry-run", false, "change nothing, and print how many rows a purge would change")
 	vacuum := c.Flags().Bool("vacuum", true, "write the database's files again without deleted rows")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		table, keys, err := f.storedKeys(args[0], (*keypolicy.Hider).Everywhere)
+		table, plain, keys, err := f.storedKeys(args[0], (*keypolicy.Hider).Everywhere)
 		if err != nil {
 			return err
 		}
-		// It may have been stored before a policy hid it.
-		if plain, err := keyOf(*f.kind, args[0]); err == nil && !slices.Contains(keys, plain) {
-			keys = append(keys, plain)
-		}
+		keys = append(keys, plain) // it may have been stored before a policy hid it
 		purge := store.Purge{Table: table, Eraser: keypolicy.NewEraser(table, keys), Who: operatorName(), DryRun: *dry, Progress: func(of string, rows int) {
 			if rows >= manyRows {
 				fmt.Fprintf(c.ErrOrStderr(), "searching %d rows of %s\n", rows, of)
@@ -190,10 +176,7 @@ func keysPurgeCommand() *cobra.Command {
 				return err
 			}
 			erased, err := db.PurgeKey(c.Context(), purge)
-			switch {
-			case err != nil && !*dry:
-				return fmt.Errorf("%w: a part of the key is removed: purge it again", err)
-			case err != nil:
+			if err != nil {
 				return err
 			}
 			if err := writeErased(c.OutOrStdout(), *f.table, erased, *dry); err != nil || *dry || !*vacuum {
@@ -220,7 +203,7 @@ func writeErased(out io.Writer, table string, e store.Erased, dry bool) (err err
 	if dry {
 		deleted, removed = "a purge would delete", "remove"
 	}
-	_, err = fmt.Fprintf(out, "%s %d findings, %d incidents and %d notifications; %s the key from %d seconds, %d roll-ups, %d deltas and %d documents\n",
-		deleted, e.Findings, e.Incidents, e.Notifications, removed, e.Windows, e.Rollups, e.Deltas, e.Documents)
+	_, err = fmt.Fprintf(out, "%s %d findings with their incidents and notifications; %s the key from %d seconds, %d roll-ups, %d deltas and %d documents\n",
+		deleted, e.Findings, removed, e.Windows, e.Rollups, e.Deltas, e.Documents)
 	return err
 }

@@ -49,9 +49,6 @@ func NewEraser(table sample.Target, keys []sample.Key) *Eraser {
 	return e
 }
 
-// Is implements store.Eraser.
-func (e *Eraser) Is(key string) bool { return e.names(key, false) }
-
 // names reports whether a stored text is the key, or contains it. cut means that the text may
 // be only the beginning of what was stored.
 func (e *Eraser) names(stored string, cut bool) bool {
@@ -69,20 +66,16 @@ func contains(text, key string) bool {
 			return false
 		}
 		from += i
-		if isApart(text[:from], text[from+len(key):]) && !isInDate(text, from, from+len(key)) {
+		to := from + len(key)
+		last, _ := utf8.DecodeLastRuneInString(text[:from])
+		first, _ := utf8.DecodeRuneInString(text[to:])
+		if !isWord(last) && !isWord(first) && !isInDate(text, from, to) {
 			return true
 		}
 	}
 }
 
-// isApart reports whether a key between two texts is no part of a longer word.
-func isApart(before, after string) bool {
-	last, _ := utf8.DecodeLastRuneInString(before)
-	first, _ := utf8.DecodeRuneInString(after)
-	return !isWord(last, before) && !isWord(first, after)
-}
-
-func isWord(r rune, in string) bool { return in != "" && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 var dates = regexp.MustCompile(`\d{4}-[01]\d-[0-3]\d(?:T[\d:.]+)?`)
 
@@ -95,43 +88,41 @@ func isInDate(text string, from, to int) bool {
 }
 
 // Window implements store.Eraser.
-func (e *Eraser) Window(body []byte) (erased []byte, was bool, err error) {
+func (e *Eraser) Window(body []byte) ([]byte, error) {
 	var w sketch.Window
 	if err := w.UnmarshalBinary(body); err != nil || !e.forget(&w) {
-		return nil, false, err
+		return nil, err
 	}
-	erased, err = w.MarshalBinary()
-	return erased, err == nil, err
+	return w.MarshalBinary()
 }
 
 // Rollup implements store.Eraser.
-func (e *Eraser) Rollup(body []byte) (erased []byte, was bool, err error) {
+func (e *Eraser) Rollup(body []byte) ([]byte, error) {
 	var r rollup.Rollup
 	if err := r.UnmarshalBinary(body); err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	kept := r.Keys[:0]
-	for _, k := range r.Keys {
-		if e.names(k.Key.Text, k.Cut) {
+	before := len(r.Keys)
+	r.Keys = slices.DeleteFunc(r.Keys, func(k rollup.Key) bool {
+		gone := e.names(k.Key.Text, k.Cut)
+		if gone {
 			r.Drop(k)
-			was = true
-			continue
 		}
-		kept = append(kept, k)
+		return gone
+	})
+	if len(r.Keys) == before {
+		return nil, nil
 	}
-	if r.Keys = kept; !was {
-		return nil, false, nil
-	}
-	erased, err = r.MarshalBinary()
-	return erased, err == nil, err
+	return r.MarshalBinary()
 }
 
 // Delta implements store.Eraser.
-func (e *Eraser) Delta(body []byte) (erased []byte, was bool, err error) {
+func (e *Eraser) Delta(body []byte) ([]byte, error) {
 	var d sketch.Delta
 	if err := d.UnmarshalBinary(body); err != nil {
-		return nil, false, err
+		return nil, err
 	}
+	was := false
 	for i := range d.Windows {
 		if w := &d.Windows[i]; e.isOf(w.Target) {
 			was = e.forget(w) || was
@@ -143,14 +134,10 @@ func (e *Eraser) Delta(body []byte) (erased []byte, was bool, err error) {
 		}
 	}
 	if !was {
-		return nil, false, nil
+		return nil, nil
 	}
-	erased, err = d.MarshalBinary()
-	return erased, err == nil, err
+	return d.MarshalBinary()
 }
-
-// DeltaVersion implements store.Eraser.
-func (e *Eraser) DeltaVersion() int { return sketch.Version }
 
 // isOf reports whether a target is the table, or an index of it.
 func (e *Eraser) isOf(t sample.Target) bool {
@@ -166,21 +153,22 @@ var ours = []string{
 }
 
 // Document implements store.Eraser. Numbers keep their notation.
-func (e *Eraser) Document(document []byte) (erased []byte, was bool, err error) {
+func (e *Eraser) Document(document []byte) ([]byte, error) {
 	decoder := json.NewDecoder(bytes.NewReader(document))
 	decoder.UseNumber()
 	var v any
 	if err := decoder.Decode(&v); err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	if v, was = e.value("", v); !was {
-		return nil, false, nil
+	v, was := e.value("", v)
+	if !was {
+		return nil, nil
 	}
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
-	err = encoder.Encode(v)
-	return bytes.TrimRight(out.Bytes(), "\n"), err == nil, err
+	err := encoder.Encode(v)
+	return bytes.TrimRight(out.Bytes(), "\n"), err
 }
 
 // value returns the value of a member without the key.
@@ -212,6 +200,9 @@ func (e *Eraser) value(member string, v any) (erased any, was bool) {
 }
 
 // Text implements store.Eraser.
-func (e *Eraser) Text(text []byte) (erased []byte, was bool, err error) {
-	return []byte(Erased), e.names(string(text), false), nil
+func (e *Eraser) Text(text []byte) ([]byte, error) {
+	if !e.names(string(text), false) {
+		return nil, nil
+	}
+	return []byte(Erased), nil
 }

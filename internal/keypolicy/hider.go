@@ -1,7 +1,6 @@
 package keypolicy
 
 import (
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -109,13 +108,13 @@ func (h *Hider) Hide(r *sample.Record) {
 
 // Hashes returns the forms in which collectors stored a key of a table: one for each secret. A
 // key that no policy hides is its own form.
-func (h *Hider) Hashes(table sample.Target, k sample.Key) ([]sample.Key, error) {
+func (h *Hider) Hashes(table sample.Target, k sample.Key) []sample.Key {
 	return h.hashes(table, k, func(p *Policy, secret int) []sample.Key { return []sample.Key{h.key(p, secret, k)} })
 }
 
 // Everywhere returns the forms in which collectors stored a value of a table as a key, a
 // caller or another attribute: see [Hider.Hashes].
-func (h *Hider) Everywhere(table sample.Target, k sample.Key) ([]sample.Key, error) {
+func (h *Hider) Everywhere(table sample.Target, k sample.Key) []sample.Key {
 	return h.hashes(table, k, func(p *Policy, secret int) []sample.Key {
 		return []sample.Key{
 			h.key(p, secret, k),
@@ -125,13 +124,10 @@ func (h *Hider) Everywhere(table sample.Target, k sample.Key) ([]sample.Key, err
 	})
 }
 
-func (h *Hider) hashes(table sample.Target, k sample.Key, hide func(p *Policy, secret int) []sample.Key) (all []sample.Key, err error) {
+func (h *Hider) hashes(table sample.Target, k sample.Key, hide func(p *Policy, secret int) []sample.Key) (all []sample.Key) {
 	p := h.policy(table)
-	switch {
-	case !p.Hashes():
-		return []sample.Key{k}, nil
-	case len(h.secrets) == 0:
-		return nil, errors.New("no secret: give the file that the collectors have")
+	if !p.Hashes() {
+		return []sample.Key{k}
 	}
 	for i := range h.secrets {
 		for _, hidden := range hide(&p, i) {
@@ -140,7 +136,7 @@ func (h *Hider) hashes(table sample.Target, k sample.Key, hide func(p *Policy, s
 			}
 		}
 	}
-	return all, nil
+	return all
 }
 
 func (h *Hider) key(p *Policy, secret int, k sample.Key) sample.Key {

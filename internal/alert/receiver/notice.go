@@ -184,8 +184,6 @@ func (n *Notice) Answers() string { return say.Text(n.Lines()) }
 // text.
 type Fact struct {
 	Name, Value string
-	// Wide asks for a line of its own.
-	Wide bool
 }
 
 // Facts are what the title and the answers leave out, each under a name of its own; none
@@ -209,10 +207,10 @@ func (n *Notice) Facts() []Fact {
 	}
 	add("Owner", wording.Printable(n.Incident.Owner))
 	if related := n.relatedText(); related != "" {
-		facts = append(facts, Fact{Name: "Related findings", Value: related, Wide: len(n.Related) > 0})
+		facts = append(facts, Fact{Name: "Related findings", Value: related})
 	}
 	if drawn := sparkline(n.Recent); drawn != "" {
-		facts = append(facts, Fact{Name: "Load", Value: drawn, Wide: true})
+		facts = append(facts, Fact{Name: "Load", Value: drawn})
 	}
 	return facts
 }
@@ -221,7 +219,7 @@ func (n *Notice) delayFacts() []Fact {
 	if n.Delay == "" {
 		return nil
 	}
-	return []Fact{{Name: "Delay", Value: n.Delay, Wide: true}}
+	return []Fact{{Name: "Delay", Value: n.Delay}}
 }
 
 // relatedText counts the findings beside the incident's root, and describes the worst of

@@ -36,7 +36,7 @@ func drawn(t *testing.T, loads ...float64) string {
 	n := receiver.NewNotice(store.Notification{ID: "n", Event: "firing", Incident: f.Incident, Fingerprint: f.Fingerprint, Payload: payload}, "", nil)
 	for _, fact := range n.Facts() {
 		if fact.Name == "Load" {
-			if !fact.Wide || !strings.Contains(n.Text(), "\nLoad: "+fact.Value+"\n") {
+			if !strings.Contains(n.Text(), "\nLoad: "+fact.Value+"\n") {
 				t.Errorf("%+v is not in a line of its own of %s", fact, n.Text())
 			}
 			return fact.Value
