@@ -59,7 +59,7 @@ func runCalls(t *testing.T, name string, do client, emulator string) {
 			seen++
 		}
 	}
-	t.Logf("%s sees %d of %d calls", name, seen, made)
+	t.Logf("%s sees %d of %d calls", t.Name(), seen, made)
 }
 
 // startRunner starts a program that makes the calls in another language: it reads an order a line

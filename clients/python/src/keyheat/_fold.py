@@ -124,7 +124,8 @@ class Fold:
     def count(self, **more: int) -> None:
         with self.lock:
             for name, n in more.items():
-                setattr(self.stats, name, getattr(self.stats, name) + n)
+                if n:
+                    setattr(self.stats, name, getattr(self.stats, name) + n)
 
     def add(self, cells: list[Cell], waited: int) -> None:
         with self.lock:
