@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any, Callable, Mapping
 
 from ._item import READ_BLOCK, WRITE_BLOCK, Item, Key, attribute_key, item_size, key_of, read_units, write_units
@@ -88,10 +89,6 @@ def strength(params: Params) -> str:
     return "strong" if params.get("ConsistentRead") else "eventual"
 
 
-def has_whole_items(params: Params) -> bool:
-    return "ProjectionExpression" not in params and "AttributesToGet" not in params
-
-
 def count(op: str, params: Params) -> int:
     """Returns about how many records a request will make."""
     if op == "BatchGetItem":
@@ -100,6 +97,19 @@ def count(op: str, params: Params) -> int:
         return 1 + sum(map(len, params["RequestItems"].values()))
     items = params.get("TransactItems") or params.get("TransactStatements") or params.get("Statements")
     return 1 + len(items) if items else 1
+
+
+def batch_writes(request_items: Mapping[str, Any]) -> list[Params]:
+    """Returns the items of a batch as a single request has them: with a table, and an item or a key."""
+    return [
+        {"TableName": table} | next(iter(write.values())) for table, writes in request_items.items() for write in writes
+    ]
+
+
+def batch_gets(request_items: Mapping[str, Any]) -> list[Params]:
+    return [
+        {**keys, "TableName": table, "Key": key} for table, keys in request_items.items() for key in keys["Keys"]
+    ]
 
 
 class Reader:
@@ -112,65 +122,96 @@ class Reader:
         self.not_readable = 0
 
     def read(self, op: str, params: Params, out: Params) -> None:
-        READERS[op](self, params, out)
+        match op:
+            case "GetItem":
+                self._get(params, out.get("Item"), strength(params))
+            case "PutItem" | "UpdateItem" | "DeleteItem":
+                self._write(params, out)
+            case "Query" | "Scan":
+                self._page(op, params, out)
+            case "BatchGetItem":
+                self._batch_get(batch_gets(params["RequestItems"]), out.get("Responses", {}))
+            case "BatchWriteItem":
+                for write in batch_writes(params["RequestItems"]):
+                    self._write(write, {})
+            case "TransactGetItems":
+                for item, shown in zip_longest(params["TransactItems"], out.get("Responses", ())):
+                    self._get(item["Get"], (shown or {}).get("Item"), "transactional")
+            case "TransactWriteItems":  # a condition check is charged like a write
+                for item in params["TransactItems"]:
+                    self._write(next(iter(item.values())), {}, transactional=True)
+            case _:
+                for statement in params.get("TransactStatements") or params.get("Statements") or [params]:
+                    self._statement(statement, op == "ExecuteTransaction")
 
     def _add(self, access: Access) -> None:
         access.estimate()
         self.accesses.append(access)
 
-    def _item(self, table: str, item: Item) -> Access:
-        """Returns an access of a whole item, whose key attributes only the schema names."""
-        access = Access(table_name(table))
+    def _item(self, params: Params) -> Access:
+        """Returns an access of an item, whose key attributes the schema names.
+
+        Of a table without sort key, a request by key names them itself.
+        """
+        access, key = Access(table_name(params["TableName"])), params.get("Key", {})
         schema = self.schemas(access.table)
         if schema:
+            item = params.get("Item", key)
             access.pk, access.sk = key_of(item, schema.partition), key_of(item, schema.sort)
-        return access
-
-    def _key(self, table: str, key: Item) -> Access:
-        """Returns an access by key. Of a table without sort key, the request itself names it."""
-        access = self._item(table, key)
         if not access.pk and len(key) == 1:
             access.pk = attribute_key(next(iter(key.values())))
         return access
+
+    def _get(self, params: Params, shown: Item | None, read: str) -> None:
+        access = self._item(params)
+        access.read = read
+        if "ProjectionExpression" not in params and "AttributesToGet" not in params:
+            access.bytes = item_size(shown)
+        self._add(access)
+
+    def _batch_get(self, gets: list[Params], responses: Mapping[str, Any]) -> None:
+        shown: dict[Any, Item] = {}
+        names = {get["TableName"]: tuple(get["Key"]) for get in gets}
+        for table, items in responses.items():
+            for item in items:
+                key = {name: item[name] for name in names[table] if name in item}
+                found = self._item({"TableName": table, "Key": key})
+                shown[table, found.pk, found.sk] = item
+        for get in gets:
+            wanted = self._item(get)
+            self._get(get, shown.get((get["TableName"], wanted.pk, wanted.sk)), strength(get))
+
+    def _write(self, params: Params, out: Params, transactional: bool = False) -> None:
+        access = self._item(params)
+        access.write, access.transactional, access.after = True, transactional, params.get("Item")
+        if params.get("ReturnValues") == "ALL_NEW":
+            access.after = out.get("Attributes")
+        elif params.get("ReturnValues") == "ALL_OLD":
+            access.before = out.get("Attributes")
+        self._add(access)
+
+    def _page(self, op: str, params: Params, out: Params) -> None:
+        index = params.get("IndexName", "")
+        access = Access(table_name(params["TableName"]), read=strength(params))
+        access.index = self._charged_index(access.table, index)
+        if op == "Query":
+            self._find_keys(access, index, equalities(params))
+        if "ProjectionExpression" not in params:
+            access.bytes = sum(map(item_size, out.get("Items", ())))
+        self._add(access)
+
+    def _statement(self, params: Params, transactional: bool) -> None:
+        found = read_statement(params["Statement"], params.get("Parameters", ()))
+        access = Access(found.table, write=found.write, transactional=transactional, after=found.inserted)
+        access.index = self._charged_index(found.table, found.index)
+        access.read = "transactional" if transactional and not found.write else strength(params)
+        self._find_keys(access, found.index, found.equal)
+        self._add(access)
 
     def _charged_index(self, table: str, index: str) -> str:
         """Returns the index that is charged for a read: "" for a local one."""
         schema = self.schemas(table)
         return "" if schema and index in schema.indexes and schema.indexes[index].local else index
-
-    def _get(self, params: Params, out: Params) -> None:
-        access = self._key(params["TableName"], params["Key"])
-        access.read = strength(params)
-        if has_whole_items(params):
-            access.bytes = item_size(out.get("Item"))
-        self._add(access)
-
-    def _write(self, params: Params, out: Params) -> None:
-        put = "Item" in params
-        access = self._item(params["TableName"], params["Item"]) if put else self._key(params["TableName"], params["Key"])
-        access.write, access.after = True, params.get("Item")
-        returns = params.get("ReturnValues")
-        if returns == "ALL_NEW":
-            access.after = out.get("Attributes")
-        elif returns == "ALL_OLD":
-            access.before = out.get("Attributes")
-        self._add(access)
-
-    def _query(self, params: Params, out: Params) -> None:
-        index = params.get("IndexName", "")
-        access = Access(table_name(params["TableName"]), read=strength(params))
-        access.index = self._charged_index(access.table, index)
-        self._find_keys(access, index, equalities(params))
-        if "ProjectionExpression" not in params:
-            access.bytes = sum(map(item_size, out.get("Items", ())))
-        self._add(access)
-
-    def _scan(self, params: Params, out: Params) -> None:
-        access = Access(table_name(params["TableName"]), read=strength(params))
-        access.index = self._charged_index(access.table, params.get("IndexName", ""))
-        if "ProjectionExpression" not in params:
-            access.bytes = sum(map(item_size, out.get("Items", ())))
-        self._add(access)
 
     def _find_keys(self, access: Access, index: str, equal: Mapping[str, Any] | None) -> None:
         """Finds the keys among attributes that equal a value; None means that they are unknown."""
@@ -187,74 +228,14 @@ class Reader:
             self.not_readable += 1
             access.unreadable = True
 
-    def _batch_get(self, params: Params, out: Params) -> None:
-        for table, keys in params["RequestItems"].items():
-            sizes = {}
-            if has_whole_items(keys):
-                for item in out.get("Responses", {}).get(table, ()):
-                    found = self._key(table, {name: item.get(name) for name in keys["Keys"][0]})
-                    sizes[found.pk, found.sk] = item_size(item)
-            for key in keys["Keys"]:
-                access = self._key(table, key)
-                access.read, access.bytes = strength(keys), sizes.get((access.pk, access.sk), 0)
-                self._add(access)
-
-    def _batch_write(self, params: Params, out: Params) -> None:
-        for table, writes in params["RequestItems"].items():
-            for write in writes:
-                self._add(self._one_write(table, write))
-
-    def _one_write(self, table: str, write: Params) -> Access:
-        if "PutRequest" in write:
-            access = self._item(table, write["PutRequest"]["Item"])
-            access.after = write["PutRequest"]["Item"]
-        else:
-            access = self._key(table, write["DeleteRequest"]["Key"])
-        access.write = True
-        return access
-
-    def _transact_get(self, params: Params, out: Params) -> None:
-        responses = out.get("Responses", ())
-        for i, item in enumerate(params["TransactItems"]):
-            get = item["Get"]
-            access = self._key(get["TableName"], get["Key"])
-            access.read = "transactional"
-            if "ProjectionExpression" not in get and i < len(responses):
-                access.bytes = item_size(responses[i].get("Item"))
-            self._add(access)
-
-    def _transact_write(self, params: Params, out: Params) -> None:
-        for item in params["TransactItems"]:  # a condition check is charged like a write
-            kind, write = next(iter(item.items()))
-            access = (self._item if kind == "Put" else self._key)(write["TableName"], write.get("Item") or write["Key"])
-            access.write, access.transactional, access.after = True, True, write.get("Item")
-            self._add(access)
-
-    def _statement(self, params: Params, out: Params, transactional: bool = False) -> None:
-        found = read_statement(params["Statement"], params.get("Parameters", ()))
-        access = Access(found.table, write=found.write, transactional=transactional, after=found.inserted)
-        access.index = self._charged_index(found.table, found.index)
-        access.read = "transactional" if transactional and not found.write else strength(params)
-        self._find_keys(access, found.index, found.equal)
-        self._add(access)
-
-    def _statements(self, params: Params, out: Params) -> None:
-        for statement in params.get("Statements") or params["TransactStatements"]:
-            self._statement(statement, out, "TransactStatements" in params)
-
     def mark_unprocessed(self, out: Params) -> None:
-        """Marks a batch's unprocessed items as throttled, and the failed ones of statements."""
-        for table, keys in (out.get("UnprocessedKeys") or {}).items():
-            for key in keys["Keys"]:
-                self._mark(self._key(table, key), "UnprocessedKeys")
-        for table, writes in (out.get("UnprocessedItems") or {}).items():
-            for write in writes:
-                self._mark(self._one_write(table, write), "UnprocessedItems")
-
-    def _mark(self, undone: Access, reason: str) -> None:
-        for access in self.accesses:
-            if (access.table, access.pk, access.sk) == (undone.table, undone.pk, undone.sk):
-                access.throttle = reason
+        """Marks a batch's unprocessed items as throttled. A key occurs only once in a batch."""
+        for field_name, parts in (("UnprocessedKeys", batch_gets), ("UnprocessedItems", batch_writes)):
+            for part in parts(out.get(field_name) or {}):
+                undone = self._item(part)
+                for access in self.accesses:
+                    if (access.table, access.pk, access.sk) == (undone.table, undone.pk, undone.sk):
+                        access.throttle = field_name
 
     def mark_failed_statements(self, out: Params) -> None:
         """Marks a batch's failed statements. One that failed otherwise cost and asked nothing."""
@@ -275,20 +256,3 @@ class Reader:
                 continue
             kept.append(access)
         self.accesses = kept
-
-
-READERS: dict[str, Callable[[Reader, Params, Params], None]] = {
-    "GetItem": Reader._get,
-    "BatchGetItem": Reader._batch_get,
-    "Query": Reader._query,
-    "Scan": Reader._scan,
-    "TransactGetItems": Reader._transact_get,
-    "PutItem": Reader._write,
-    "UpdateItem": Reader._write,
-    "DeleteItem": Reader._write,
-    "BatchWriteItem": Reader._batch_write,
-    "TransactWriteItems": Reader._transact_write,
-    "ExecuteStatement": Reader._statement,
-    "BatchExecuteStatement": Reader._statements,
-    "ExecuteTransaction": Reader._statements,
-}

@@ -12,6 +12,8 @@ from ._item import Key, key_json, read_units, write_units
 
 READS = frozenset(("GetItem", "BatchGetItem", "Query", "Scan", "TransactGetItems"))
 WRITES = frozenset(("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"))
+STATEMENTS = frozenset(("ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"))
+OPERATIONS = READS | WRITES | STATEMENTS
 MIN_RATE = 1e-9
 _MAX_N = 1_000_000_000
 

@@ -7,13 +7,14 @@ import inspect
 import math
 import random
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from ._access import READERS, Keys, count
+from ._access import Keys, count
 from ._call import Call, Ending
-from ._fold import MIN_RATE, Fold, Pace, Stats
+from ._fold import MIN_RATE, OPERATIONS, Fold, Pace, Stats
 from ._sink import HTTP, Sink
 from ._worker import Worker
 
@@ -93,24 +94,19 @@ class Sampler:
         schema = self._schemas.get(table)
         if schema is None and self._describe and table not in self._schemas and len(self._schemas) < _MAX_SCHEMAS:
             self._schemas[table] = None
+            ask = partial(self._client.describe_table, TableName=table)
             if inspect.iscoroutinefunction(self._client._make_api_call):
-                task = asyncio.get_running_loop().create_task(self._describe_async(table))
+                task = asyncio.get_running_loop().create_task(ask())
                 self._tasks.add(task)  # else it may be collected before it is done
-                task.add_done_callback(self._tasks.discard)
+                task.add_done_callback(lambda done: self._learn(table, done.result))
             else:
-                threading.Thread(target=self._describe_sync, args=(table,), daemon=True).start()
+                threading.Thread(target=self._learn, args=(table, ask), daemon=True).start()
         return schema
 
-    def _describe_sync(self, table: str) -> None:
+    def _learn(self, table: str, description: Callable[[], Mapping[str, Any]]) -> None:
         try:
-            self._schemas[table] = _described(self._client.describe_table(TableName=table))
-        except Exception:
-            self._fold.count(describe_errors=1)
-
-    async def _describe_async(self, table: str) -> None:
-        try:
-            self._schemas[table] = _described(await self._client.describe_table(TableName=table))
-        except Exception:
+            self._schemas[table] = _described(description())
+        except (Exception, asyncio.CancelledError):
             self._fold.count(describe_errors=1)
 
     def _admit(self, op: str, params: Mapping[str, Any]) -> float | None:
@@ -122,7 +118,7 @@ class Sampler:
         return rate if kept else None
 
     def _begin(self, params: dict[str, Any], model: Any, context: dict[str, Any], **_: Any) -> None:
-        if model.name not in READERS or self._fold.closed or context.get("is_presign_request"):
+        if model.name not in OPERATIONS or self._fold.closed or context.get("is_presign_request"):
             return
         try:
             rate = self._admit(model.name, params)
