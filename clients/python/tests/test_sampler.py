@@ -240,6 +240,25 @@ def test_a_request_waits_for_its_retries():
     assert demand["attempts"] == 2 and demand["failed"] and demand["waited_ms"] >= 50
 
 
+def test_threads_lose_nothing(dynamo):
+    samples = []
+    client = client_of(dynamo.url)
+    sampler = keyheat.instrument(client, samples.extend, tables=ORDERS)
+
+    def work():
+        for n in range(50):
+            client.delete_item(TableName="orders", Key=KEY | {"pk": {"S": str(n % 7)}})
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sampler.close()
+    assert sum(sample.get("n", 1) for sample in samples) == 400 == sampler.stats().requests
+    assert sum(sample["calls"] for sample in samples) == 400
+
+
 def test_a_presigned_url_is_no_request():
     client = client_of("http://127.0.0.1:9")
     sampler = keyheat.instrument(client, [].extend, ask_capacity=True)

@@ -110,9 +110,10 @@ class Ending:
             if error is not None:
                 self._record_failed(error)
                 return
-            reader.mark_unprocessed(out)
             if call.op == "BatchExecuteStatement":
                 reader.mark_failed_statements(out)
+            elif call.op.startswith("Batch"):
+                reader.mark_unprocessed(out)
             reported = out.get("ConsumedCapacity") or []
             self.charger.charge(call.op, reader.accesses, reported if isinstance(reported, list) else [reported])
         finally:
