@@ -23,10 +23,10 @@ import (
 func Start(t *testing.T, scripts, name string) string {
 	t.Helper()
 	script := filepath.Join(scripts, name)
-	if out, err := exec.Command(script, "install").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), script, "install").CombinedOutput(); err != nil {
 		t.Fatalf("install %s: %v\n%s", name, err, out)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,8 @@ func Start(t *testing.T, scripts, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(script, "run", port)
+	// It ends in the cleanup, after the test's context.
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), script, "run", port)
 	cmd.Stdout, cmd.Stderr = log, log
 	// A group of its own, so that what it starts ends with it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
