@@ -68,6 +68,13 @@ test: ## Run the tests at their short lengths, with the race detector where goro
 conformance: ## Hold payloads to the libraries of PagerDuty and Slack
 	cd internal/alert/receiver/conformance && go test -count=1 ./...
 
+.PHONY: clients
+clients: ## Test and type-check the Python client, build its wheel, and hold all clients to one table of calls; prints what each does not see
+	python=$$(scripts/ensure-python-clients) && aio=$$(scripts/ensure-python-clients aio) && cd clients/python && \
+	"$$python" -m mypy && "$$python" -m pytest -q --ignore tests/test_aio.py && "$$aio" -m pytest -q tests/test_aio.py && \
+	"$$python" -m build --wheel --no-isolation --outdir $(CURDIR)/dist/clients .
+	go test -tags e2e ./clients/... -count=1 -v -timeout 10m | grep -E 'sees|not seen|^(---|ok|FAIL|PASS)|^ +(---|.*_test\.go)'
+
 .PHONY: prometheus
 prometheus: ## Test the alert rules with promtool, hold rules and dashboards to the programs' metrics, and run both on a real Prometheus and Alertmanager
 	go test ./deploy -run 'Alert|Promtool' -count=1
@@ -192,7 +199,7 @@ purge: ## Collect a day, purge a key of it, and look for the key in every file o
 
 .PHONY: night
 night: FAULTS = $(NIGHT)
-night: test-full conformance prometheus e2e faults failover latency histories followed e2e-full eval bench month purge kubernetes reproducible snapshot ## Run everything that is too heavy for CI, which takes hours; then each fuzz target for ten minutes
+night: test-full clients conformance prometheus e2e faults failover latency histories followed e2e-full eval bench month purge kubernetes reproducible snapshot ## Run everything that is too heavy for CI, which takes hours; then each fuzz target for ten minutes
 	$(MAKE) browser FULL=1
 	$(MAKE) fuzz FUZZTIME=10m
 

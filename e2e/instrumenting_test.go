@@ -24,44 +24,29 @@ import (
 // full is the reason of an index that holds writes back.
 const full = "IndexWriteKeyRangeThroughputExceeded"
 
-// TestExamplesOfOtherLanguages runs what docs/instrumenting shows, in programs
-// that do a request of each kind, and decodes what they send to a collector that cuts off its
-// first response.
-func TestExamplesOfOtherLanguages(t *testing.T) {
+// TestExampleOfNode runs what docs/instrumenting shows, in a program that does a request of each
+// kind, and decodes what it sends to a collector that cuts off its first response.
+func TestExampleOfNode(t *testing.T) {
 	proxy := newThrottler(t, startMinistack(t))
-	client := dynamodb.NewFromConfig(awsConfig(proxy.url))
 	docs, err := filepath.Abs("../docs/instrumenting")
 	must.Succeed(t, err)
-	for _, language := range []struct {
-		name string
-		run  func(url string) *exec.Cmd
-	}{
-		{"python", func(url string) *exec.Cmd {
-			return exec.Command(script(t, "install"), "testdata/program.py", docs, url)
-		}},
-		{"node", func(url string) *exec.Cmd { return exec.Command("node", nodeProgram(t), docs, url) }},
-	} {
-		t.Run(language.name, func(t *testing.T) {
-			newOrders(t, client)
-			proxy.arm("UpdateItem", slowDownOf(full, "table/orders/index/by-sk"), slowDownOf(full, "table/orders/index/by-sk"))
-			var sent forgetful
-			cmd := language.run(serve(t, &sent))
-			cmd.Env = append(os.Environ(), "AWS_ENDPOINT_URL_DYNAMODB="+proxy.url, "AWS_REGION=eu-west-1",
-				"AWS_DEFAULT_REGION=eu-west-1", "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test",
-				"AWS_MAX_ATTEMPTS=2", "AWS_RETRY_MODE=standard")
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
-			want := []string{
-				"user#1 1 PutItem 0 1000 eventual  1 false", "user#1 1 GetItem 1000 0 strong  1 false", "user#1 1 PutItem 0 1000 eventual  1 false",
-				"user#1 1 UpdateItem 0 0 eventual " + full + " 0 false", "by-sk 1 user#1 UpdateItem 0 0 eventual " + full + " 0 false",
-				"user#1 1 UpdateItem 0 1000 eventual " + full + " 2 true", "by-sk 1 user#1 UpdateItem 0 1000 eventual " + full + " 2 true",
-				"user#1 1 DeleteItem 0 1000 eventual  1 false", "user#1 1 PutItem 0 3000 eventual  1 false",
-			}
-			if got := decoded(t, sent.body.Bytes()); !slices.Equal(got, want) {
-				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-			}
-		})
+	newOrders(t, dynamodb.NewFromConfig(awsConfig(proxy.url)))
+	proxy.arm("UpdateItem", slowDownOf(full, "table/orders/index/by-sk"), slowDownOf(full, "table/orders/index/by-sk"))
+	var sent forgetful
+	cmd := exec.Command("node", nodeProgram(t), docs, serve(t, &sent))
+	cmd.Env = append(os.Environ(), "AWS_ENDPOINT_URL_DYNAMODB="+proxy.url, "AWS_REGION=eu-west-1",
+		"AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_MAX_ATTEMPTS=2", "AWS_RETRY_MODE=standard")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	want := []string{
+		"user#1 1 PutItem 0 1000 eventual  1 false", "user#1 1 GetItem 1000 0 strong  1 false", "user#1 1 PutItem 0 1000 eventual  1 false",
+		"user#1 1 UpdateItem 0 0 eventual " + full + " 0 false", "by-sk 1 user#1 UpdateItem 0 0 eventual " + full + " 0 false",
+		"user#1 1 UpdateItem 0 1000 eventual " + full + " 2 true", "by-sk 1 user#1 UpdateItem 0 1000 eventual " + full + " 2 true",
+		"user#1 1 DeleteItem 0 1000 eventual  1 false", "user#1 1 PutItem 0 3000 eventual  1 false",
+	}
+	if got := decoded(t, sent.body.Bytes()); !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
@@ -89,15 +74,15 @@ func (f *forgetful) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// script runs scripts/ministack and returns what it prints.
-func script(t *testing.T, command string) string {
+// nodeModules returns the folder with the AWS SDK for JavaScript.
+func nodeModules(t *testing.T) string {
 	t.Helper()
-	cmd := exec.Command("../scripts/ministack", command)
+	cmd := exec.Command("../scripts/ministack", "node")
 	var faults bytes.Buffer
 	cmd.Stderr = &faults
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("scripts/ministack %s: %v\n%s", command, err, faults.Bytes())
+		t.Fatalf("scripts/ministack node: %v\n%s", err, faults.Bytes())
 	}
 	return strings.TrimSpace(string(out))
 }
@@ -110,7 +95,7 @@ func nodeProgram(t *testing.T) string {
 	must.Succeed(t, err)
 	path := filepath.Join(dir, "program.mjs")
 	must.Succeed(t, os.WriteFile(path, text, 0o600))
-	must.Succeed(t, os.Symlink(script(t, "node"), filepath.Join(dir, "node_modules")))
+	must.Succeed(t, os.Symlink(nodeModules(t), filepath.Join(dir, "node_modules")))
 	return path
 }
 

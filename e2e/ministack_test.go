@@ -3,28 +3,21 @@
 package e2e_test
 
 import (
-	"context"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/must"
+	"github.com/keyheat/keyheat/internal/testsupport/standin"
 )
 
 // startMinistack starts a DynamoDB for this test on loopback and returns its
@@ -34,49 +27,13 @@ func startMinistack(t *testing.T) string {
 	return startStandIn(t, "ministack")
 }
 
-// startStandIn starts one of the DynamoDBs that others wrote by the script of
-// that name.
+// startStandIn starts one of the DynamoDBs that others wrote.
 func startStandIn(t *testing.T, name string) string {
 	t.Helper()
-	if out, err := exec.Command("../scripts/"+name, "install").CombinedOutput(); err != nil {
-		t.Fatalf("install %s: %v\n%s", name, err, out)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	must.Succeed(t, err)
-	address := listener.Addr().String()
-	_ = listener.Close()
-	_, port, _ := net.SplitHostPort(address)
-	log, err := os.Create(filepath.Join(t.TempDir(), name+".log"))
-	must.Succeed(t, err)
-	cmd := exec.Command("../scripts/"+name, "run", port)
-	cmd.Stdout, cmd.Stderr = log, log
-	// A group of its own, so that what it starts ends with it.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	must.Succeed(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		_ = cmd.Wait()
-		_ = log.Close()
-	})
-	client := dynamodb.NewFromConfig(awsConfig("http://" + address))
-	// The first request makes it load what it is of, which takes long beside other tests.
-	within(t, await.Limit, name+" answers", func() error {
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-		defer cancel()
-		_, err := client.ListTables(ctx, &dynamodb.ListTablesInput{})
-		return err
-	})
-	return "http://" + address
+	return standin.Start(t, "../scripts", name)
 }
 
-func awsConfig(endpoint string) aws.Config {
-	return aws.Config{
-		Region: "eu-west-1", BaseEndpoint: &endpoint,
-		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-			return aws.Credentials{AccessKeyID: "test", SecretAccessKey: "test"}, nil
-		}),
-	}
-}
+func awsConfig(endpoint string) aws.Config { return standin.Config(endpoint) }
 
 // newOrders creates the table orders: with a sort key and a global index.
 func newOrders(t *testing.T, client *dynamodb.Client) {

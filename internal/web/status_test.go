@@ -197,7 +197,7 @@ func TestDocs(t *testing.T) {
 	}
 	for path, kind := range map[string]string{
 		"/docs/START.md": "text/html; charset=utf-8", "/docs/story.png": "image/png", "/docs/findings.schema.json": "application/json",
-		"/docs/instrumenting/keyheat.mjs": "text/plain; charset=utf-8", "/docs/instrumenting/keyheat_botocore.py": "text/plain; charset=utf-8",
+		"/docs/instrumenting/keyheat.mjs": "text/plain; charset=utf-8",
 	} {
 		if _, header := get(t, address+path, http.StatusOK); header.Get("Content-Type") != kind || !strings.Contains(header.Get("Content-Security-Policy"), "default-src 'none'") {
 			t.Errorf("%s has the headers %v", path, header)
