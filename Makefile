@@ -37,8 +37,8 @@ sbom: build ## Write bin/*.cdx.json, what each program is linked of, and bin/THI
 	for program in collector reporter; do go run ./scripts/modules sbom bin/$$program > bin/$$program.cdx.json; done
 	go run ./scripts/modules licences > bin/THIRD_PARTY_NOTICES
 
-# The packages that start goroutines or hold locks. store is left out, because it does its work
-# in SQLite and Postgres.
+# The packages that start goroutines or hold locks. store is left out, because the race
+# detector makes its SQLite some twenty times slower.
 CONCURRENT = $(addprefix ./,$(sort $(patsubst %/,%,$(dir $(shell git grep -lE '\.Go\b|\bgo func|sync\.Mutex|sync\.RWMutex|atomic\.' -- \
 	'internal/*.go' 'sample/*.go' 'shardkey/*.go' ':!*_test.go' ':!internal/testsupport' ':!internal/web/browser')))))
 # These do most of their work in one goroutine, which takes minutes under the race detector, or
@@ -51,9 +51,6 @@ RACED = $(filter-out $(SLOW_RACES),$(CONCURRENT))
 # CI runs them without it.
 UNRACED_TESTS := TestMemoryIsBounded|TestResponsesAreBounded|TestHostileResponsesAreBounded|TestKafkaReadsInLittleMemory|TestAScatteredMessageIsBounded|TestHiddenKeysHaveNoPosition|TestDemandUnderRetries|TestFoldedTotalsAreTheUnfoldedOnes|TestFixedRateIsInTheRecords|TestAdaptiveIsUnbiased|TestAdaptiveRateAddsUp|TestLineageOfFiveHundredShards|TestTwoThousandRetainedShards
 UNRACED = $(addprefix ./,$(sort $(patsubst %/,%,$(dir $(shell git grep -lE '^func ($(UNRACED_TESTS))\b' -- $(addsuffix /*_test.go,$(RACED)))))))
-# SQLite, in Go, is someone else's code. The race detector makes it some twenty times slower.
-RACE := -race -gcflags=modernc.org/...=-race=false
-
 # The linters vet everything.
 TEST := GOGC=400 go test -vet=off -short -timeout 60m -p 4 -parallel 4
 
@@ -62,7 +59,7 @@ test: ## Run the tests at their short lengths, with the race detector where goro
 	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin" && \
 	$(TEST) $$(go list ./... | grep -vxFf <(go list $(RACED))) && \
 	$(TEST) -run '^($(UNRACED_TESTS))$$' $(UNRACED) && \
-	$(TEST) $(RACE) -skip '^($(UNRACED_TESTS))$$' $(RACED)
+	$(TEST) -race -skip '^($(UNRACED_TESTS))$$' $(RACED)
 
 .PHONY: conformance
 conformance: ## Hold payloads to the libraries of PagerDuty and Slack
@@ -89,7 +86,7 @@ kubernetes: ## Build the kustomize folders, decode every object strictly, and as
 .PHONY: test-full
 test-full: ## Run the tests at full length, and once more under the race detector
 	pgbin=$$(scripts/ensure-postgres) && export PGBIN="$$pgbin" && \
-	go test -timeout 60m ./... && go test $(RACE) -timeout 120m $(CONCURRENT)
+	go test -timeout 60m ./... && go test -race -timeout 120m $(CONCURRENT)
 
 .PHONY: browser
 browser: ## Hold the pages to a real Chromium, at three widths and in both colour schemes; RUN chooses, SHOTS=folder keeps pictures, FULL=1 runs axe on each page twice

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/keyheat/keyheat/internal/testsupport/heap"
 	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
@@ -334,13 +335,7 @@ func TestSealAndDiscard(t *testing.T) {
 // TestIdleSecondsGiveMemoryBack fills the live seconds of some shards and lets them idle. Their
 // memory is free after a few Seals, and they count as before.
 func TestIdleSecondsGiveMemoryBack(t *testing.T) {
-	heap := func() int {
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return int(m.HeapAlloc)
-	}
-	before := heap()
+	before := heap.Live()
 	shards := make([]*sketch.Shard, 8)
 	for i := range shards {
 		shards[i] = newShard()
@@ -351,14 +346,14 @@ func TestIdleSecondsGiveMemoryBack(t *testing.T) {
 		}
 		sealed(shards[i])
 	}
-	full := heap() - before
+	full := heap.Live() - before
 	for _, s := range shards {
 		for range 20 {
 			sealed(s)
 		}
 	}
-	idle := heap() - before
-	if full < len(shards)*4<<20 || idle > full/10 {
+	idle := heap.Live() - before
+	if full < int64(len(shards))*4<<20 || idle > full/10 {
 		t.Errorf("%d shards hold %d bytes, and %d when they are idle", len(shards), full, idle)
 	}
 	for _, s := range shards {
@@ -506,7 +501,7 @@ func TestAbsurdRecordsAreReadBack(t *testing.T) {
 func TestRecordsOfManyMinutesTakeLittle(t *testing.T) { // not parallel: it looks at the heap
 	const minutes, tables = 8_000, 3
 	s := newShard()
-	before := heap()
+	before := heap.Live()
 	for round := range 2 {
 		for i := range minutes {
 			for table := range tables {
@@ -516,7 +511,7 @@ func TestRecordsOfManyMinutesTakeLittle(t *testing.T) { // not parallel: it look
 			}
 		}
 	}
-	if grown := heap() - before; grown > 60<<20 || s.Pending() < 8<<20 { // of 48,000 windows, and 24,000 registers of 8 KiB each
+	if grown := heap.Live() - before; grown > 60<<20 || s.Pending() < 8<<20 { // of 48,000 windows, and 24,000 registers of 8 KiB each
 		t.Errorf("they take %d MiB, of which %d are said to be pending", grown>>20, s.Pending()>>20)
 	}
 	d := sealed(s)
@@ -544,11 +539,4 @@ func TestRecordsOfManyMinutesTakeLittle(t *testing.T) { // not parallel: it look
 		t.Errorf("%d bytes are pending behind the Seal", s.Pending())
 	}
 	runtime.KeepAlive(s)
-}
-
-func heap() int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }

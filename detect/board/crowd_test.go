@@ -71,7 +71,12 @@ func TestAFloodOfHotKeys(t *testing.T) {
 	if len(known) > 5000 {
 		t.Errorf("%d findings of 300,000 hot keys were returned: they are to be bounded", len(known))
 	}
-	for range 100 {
+	for range 10 {
+		for range 9 { // a look at all findings is what takes long
+			b.Observe(flooded(second, 0))
+			b.Settle(second, true)
+			second++
+		}
 		pass(0)
 	}
 	open := map[detect.State]int{}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/detect/board"
+	"github.com/keyheat/keyheat/internal/testsupport/heap"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -16,7 +17,7 @@ import (
 // hour needs, second by second.
 func TestMemoryOfASmallTable(t *testing.T) {
 	const tables, seconds, most = 100, detect.Horizon + 300, 28 << 10
-	before := liveBytes()
+	before := heap.Live()
 	b := board.New(board.Options{})
 	for second := range int64(seconds) {
 		for n := range tables {
@@ -29,7 +30,7 @@ func TestMemoryOfASmallTable(t *testing.T) {
 		}
 		b.Settle(1_800_000_000+second-1, true)
 	}
-	each := (liveBytes() - before) / tables
+	each := (heap.Live() - before) / tables
 	runtime.KeepAlive(b)
 	t.Logf("%.1f KiB a table", float64(each)/(1<<10))
 	if each > most {
@@ -58,15 +59,6 @@ func TestIdleTablesAreForgotten(t *testing.T) {
 	}
 }
 
-// liveBytes returns what is in use on the heap.
-func liveBytes() int64 {
-	runtime.GC()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
-
 // TestFollowedKeysFitTheirBytes: of more keys than memory the least hot are evicted, which is
 // counted. Hot keys, and the hottest key of each table, are judged as with plenty of memory.
 func TestFollowedKeysFitTheirBytes(t *testing.T) {
@@ -78,7 +70,7 @@ func TestFollowedKeysFitTheirBytes(t *testing.T) {
 		taken     int64
 	}
 	play := func(o board.Options) (r result) {
-		before := liveBytes()
+		before := heap.Live()
 		b := board.New(o)
 		for second := range int64(seconds) {
 			for n := range tables {
@@ -106,7 +98,7 @@ func TestFollowedKeysFitTheirBytes(t *testing.T) {
 		hottest := detect.NewFinding(detect.KeyWrites, sample.Target{Table: "table-0"}, sample.KeyString(fmt.Sprint("customer#", keys-1)))
 		hottest.Through = detect.TimeOf(begin + seconds - 4)
 		r.recent = append(r.recent, b.Recent(&hottest, 1))
-		r.taken, r.evictions = liveBytes()-before, b.Evictions()
+		r.taken, r.evictions = heap.Live()-before, b.Evictions()
 		runtime.KeepAlive(b)
 		return r
 	}

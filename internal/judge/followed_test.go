@@ -11,6 +11,7 @@ import (
 	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/internal/judge/fold"
 	"github.com/keyheat/keyheat/internal/judge/verdict"
+	"github.com/keyheat/keyheat/internal/testsupport/heap"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -27,7 +28,7 @@ func TestMemoryOfFollowedKeys(t *testing.T) {
 	const tables, hot, seconds, every, late = 12, 6, detect.Horizon + 60, 60, 5
 	memory := *followedMemory << 20
 	limits := judge.LimitsOf(memory)
-	before := liveBytes()
+	before := heap.Live()
 	s := newState(verdict.Options{MaxKeys: limits.OpenKeys, Keys: limits.Keys, KeyBytes: limits.KeyBytes, Tables: limits.Tables})
 	begins := time.Now().Truncate(time.Hour).Unix() - 2*seconds
 	var peak int64
@@ -50,7 +51,7 @@ func TestMemoryOfFollowedKeys(t *testing.T) {
 			}
 		}
 		if (second+1)%every == 0 {
-			peak = max(peak, liveBytes()-before)
+			peak = max(peak, heap.Live()-before)
 		}
 	}
 	runtime.KeepAlive(s)

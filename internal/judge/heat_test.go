@@ -91,57 +91,53 @@ func randomLoads(random *rand.Rand, n int) []load {
 // is stored is what a map adds up.
 func TestRollupsAreWhatAMapAddsUp(t *testing.T) {
 	t.Parallel()
-	for engine, url := range enginesFor(t) {
-		t.Run(engine, func(t *testing.T) {
-			t.Parallel()
-			s := open(t, url(t))
-			random := rand.New(rand.NewPCG(15, 1))
-			start := anHourAgo()
-			loads := randomLoads(random, 600)
-			c := collect(t, s, "a", 0, start)
-			late := make(map[int][]load)
-			var told []load
-			j := run(t, quick(), &probe{Store: s})
-			for at := 0; at < 7200+120; {
-				step := []int{1, 3, 7, 13, 60, 611}[random.IntN(6)]
-				next := min(at+step, 7200+120)
-				var batch []load
-				for len(loads) > 0 && loads[0].second < next {
-					if l := loads[0]; random.IntN(3) == 0 && l.second < 7000 {
-						when := min(next+random.IntN(3600), 7199)
-						late[when] = append(late[when], l)
-					} else {
-						batch = append(batch, l)
-					}
-					loads = loads[1:]
+	each(t, func(t *testing.T, s *store.Store) {
+		random := rand.New(rand.NewPCG(15, 1))
+		start := anHourAgo()
+		loads := randomLoads(random, 600)
+		c := collect(t, s, "a", 0, start)
+		late := make(map[int][]load)
+		var told []load
+		j := run(t, quick(), &probe{Store: s})
+		for at := 0; at < 7200+120; {
+			step := []int{1, 3, 7, 13, 60, 611}[random.IntN(6)]
+			next := min(at+step, 7200+120)
+			var batch []load
+			for len(loads) > 0 && loads[0].second < next {
+				if l := loads[0]; random.IntN(3) == 0 && l.second < 7000 {
+					when := min(next+random.IntN(3600), 7199)
+					late[when] = append(late[when], l)
+				} else {
+					batch = append(batch, l)
 				}
-				for when := range maps.Clone(late) {
-					if when < next {
-						batch = append(batch, late[when]...)
-						delete(late, when)
-					}
-				}
-				told = append(told, batch...)
-				c.commit(next, batch...)
-				at = next
-				if random.IntN(5) == 0 {
-					j.quiet(t)
-					equalHeat(t, at, heatOf(t, s), oracle(start, told, at))
-				}
-				if random.IntN(6) == 0 {
-					j.stop()
-					j = run(t, quick(), &probe{Store: s})
+				loads = loads[1:]
+			}
+			for when := range maps.Clone(late) {
+				if when < next {
+					batch = append(batch, late[when]...)
+					delete(late, when)
 				}
 			}
-			j.quiet(t)
-			j.stop()
-			got := heatOf(t, s)
-			equalHeat(t, 7320, got, oracle(start, told, 7320))
-			if len(got[3600]) != 16 {
-				t.Errorf("%d cells of an hour, want 8 keys in 2 hours", len(got[3600]))
+			told = append(told, batch...)
+			c.commit(next, batch...)
+			at = next
+			if random.IntN(5) == 0 {
+				j.quiet(t)
+				equalHeat(t, at, heatOf(t, s), oracle(start, told, at))
 			}
-		})
-	}
+			if random.IntN(6) == 0 {
+				j.stop()
+				j = run(t, quick(), &probe{Store: s})
+			}
+		}
+		j.quiet(t)
+		j.stop()
+		got := heatOf(t, s)
+		equalHeat(t, 7320, got, oracle(start, told, 7320))
+		if len(got[3600]) != 16 {
+			t.Errorf("%d cells of an hour, want 8 keys in 2 hours", len(got[3600]))
+		}
+	})
 }
 
 func equalHeat(t *testing.T, at int, got, want map[rollup.Level][]string) {
@@ -192,44 +188,40 @@ func TestRollupsOfAKilledJudge(t *testing.T) {
 // covers, or that is still to come, also over a restart.
 func TestSeenSeconds(t *testing.T) {
 	t.Parallel()
-	for engine, url := range enginesFor(t) {
-		t.Run(engine, func(t *testing.T) {
-			t.Parallel()
-			s := open(t, url(t))
-			start := begin()
-			c := collect(t, s, "a", 0, start)
-			at := func(second int) time.Time { return start.Add(time.Duration(second) * time.Second) }
-			j := run(t, quick(), &probe{Store: s})
-			c.commit(30, load{10, "key", 100})
-			j.quiet(t)
-			c.lose(store.Gap{Gap: sample.Gap{Since: at(70), Until: at(79), Reason: "lost"}})
-			c.commit(100, load{90, "key", 100})
-			j.quiet(t)
-			j.stop()
-			c.commit(200)
-			j = run(t, quick(), &probe{Store: s})
-			j.quiet(t)
-			c.commit(270, load{260, "key", 100})
-			j.quiet(t)
-			j.stop()
-			rows, err := s.SeenMinutes(t.Context(), time.Time{}, time.Time{}, 0)
-			must(t, err)
-			seen := make(map[int]bool)
-			for _, row := range rows {
-				for n := range 60 {
-					if row.Seconds&(1<<n) != 0 {
-						seen[int(row.Minute.Sub(start)/time.Second)+n] = true
-					}
+	each(t, func(t *testing.T, s *store.Store) {
+		start := begin()
+		c := collect(t, s, "a", 0, start)
+		at := func(second int) time.Time { return start.Add(time.Duration(second) * time.Second) }
+		j := run(t, quick(), &probe{Store: s})
+		c.commit(30, load{10, "key", 100})
+		j.quiet(t)
+		c.lose(store.Gap{Gap: sample.Gap{Since: at(70), Until: at(79), Reason: "lost"}})
+		c.commit(100, load{90, "key", 100})
+		j.quiet(t)
+		j.stop()
+		c.commit(200)
+		j = run(t, quick(), &probe{Store: s})
+		j.quiet(t)
+		c.commit(270, load{260, "key", 100})
+		j.quiet(t)
+		j.stop()
+		rows, err := s.SeenMinutes(t.Context(), time.Time{}, time.Time{}, 0)
+		must(t, err)
+		seen := make(map[int]bool)
+		for _, row := range rows {
+			for n := range 60 {
+				if row.Seconds&(1<<n) != 0 {
+					seen[int(row.Minute.Sub(start)/time.Second)+n] = true
 				}
 			}
-			for second := range 300 {
-				want := second >= 10 && second < 270 && (second < 70 || second > 79)
-				if seen[second] != want {
-					t.Errorf("second %d: seen %t, want %t", second, seen[second], want)
-				}
+		}
+		for second := range 300 {
+			want := second >= 10 && second < 270 && (second < 70 || second > 79)
+			if seen[second] != want {
+				t.Errorf("second %d: seen %t, want %t", second, seen[second], want)
 			}
-		})
-	}
+		}
+	})
 }
 
 // TestLateSecondsBeyondTheirWindows: of a bucket whose seconds are no longer kept, a late
@@ -305,26 +297,22 @@ func TestRollupsSurviveAStoreThatFails(t *testing.T) {
 // over, also where nothing more is counted in it and another judge has begun meanwhile.
 func TestAnotherJudgeEndsLevels(t *testing.T) {
 	t.Parallel()
-	for engine, url := range enginesFor(t) {
-		t.Run(engine, func(t *testing.T) {
-			t.Parallel()
-			s := open(t, url(t))
-			start := anHourAgo()
-			c := collect(t, s, "a", 0, start)
-			told := []load{{1, "key", 900}, {42, "other", 300}, {118, "key", 100}}
-			for _, watermark := range []int{130, 700, 3700} {
-				if watermark == 130 {
-					c.commit(watermark, told...)
-				} else {
-					c.commit(watermark)
-				}
-				j := run(t, quick(), &probe{Store: s})
-				j.quiet(t)
-				j.stop()
-				equalHeat(t, watermark, heatOf(t, s), oracle(start, told, watermark))
+	each(t, func(t *testing.T, s *store.Store) {
+		start := anHourAgo()
+		c := collect(t, s, "a", 0, start)
+		told := []load{{1, "key", 900}, {42, "other", 300}, {118, "key", 100}}
+		for _, watermark := range []int{130, 700, 3700} {
+			if watermark == 130 {
+				c.commit(watermark, told...)
+			} else {
+				c.commit(watermark)
 			}
-		})
-	}
+			j := run(t, quick(), &probe{Store: s})
+			j.quiet(t)
+			j.stop()
+			equalHeat(t, watermark, heatOf(t, s), oracle(start, told, watermark))
+		}
+	})
 }
 
 // flushes sees when a judge writes the distinct keys of a minute that is not over: then

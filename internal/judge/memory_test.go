@@ -14,6 +14,7 @@ import (
 	"github.com/keyheat/keyheat/internal/judge"
 	"github.com/keyheat/keyheat/internal/judge/fold"
 	"github.com/keyheat/keyheat/internal/judge/verdict"
+	"github.com/keyheat/keyheat/internal/testsupport/heap"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -46,7 +47,7 @@ func TestMemoryOfManyTables(t *testing.T) {
 		must(t, err)
 		bodies = append(bodies, body)
 	}
-	before := liveBytes()
+	before := heap.Live()
 	s := newState(verdict.Options{MaxKeys: 2 << 20})
 	var peak int64
 	for n, body := range bodies {
@@ -54,7 +55,7 @@ func TestMemoryOfManyTables(t *testing.T) {
 		must(t, read.UnmarshalBinary(body))
 		judgeDelta(t, s, fold.NewDelta("w", int64(n)+1, &read), hour.Unix()-seconds+int64(n))
 		if n == seconds-1 || n == seconds || n == len(bodies)-1 {
-			peak = max(peak, liveBytes()-before)
+			peak = max(peak, heap.Live()-before)
 		}
 	}
 	if path := os.Getenv("KEYHEAT_TEST_HEAP_PROFILE"); path != "" {
@@ -80,7 +81,7 @@ func TestMemoryOfABacklog(t *testing.T) {
 	var live int64
 	for second := range int64(before + seconds) {
 		if second == before {
-			live = liveBytes()
+			live = heap.Live()
 		}
 		shard, delta := sketch.NewShard(config), sketch.NewDelta(config)
 		for n := range tables * requests {
@@ -100,7 +101,7 @@ func TestMemoryOfABacklog(t *testing.T) {
 		}
 		s.Fold(deltas, time.Unix(begins+second, 0))
 	}
-	each := (liveBytes() - live) / (tables * seconds)
+	each := (heap.Live() - live) / (tables * seconds)
 	t.Logf("%d bytes for each of %d seconds of a table, with %.1f keys", each, s.Windows.Len()/tables, float64(s.Windows.Keys)/float64(s.Windows.Len()))
 	if each > most {
 		t.Errorf("more than %d bytes", most)
@@ -242,13 +243,4 @@ func judgeDeltas(t testing.TB, s *verdict.State, deltas []fold.Delta, h fold.Hor
 	must(t, err)
 	s.MarkWritten(p)
 	return p
-}
-
-// liveBytes returns what is in use on the heap.
-func liveBytes() int64 {
-	runtime.GC()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }

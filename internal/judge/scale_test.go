@@ -18,6 +18,7 @@ import (
 	"github.com/keyheat/keyheat/internal/judge/verdict"
 	wait "github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/cputime"
+	"github.com/keyheat/keyheat/internal/testsupport/heap"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/position"
@@ -121,7 +122,7 @@ func judging(b *testing.B, collectors, tables int) {
 	for range warm + measured {
 		deltas = append(deltas, f.second())
 	}
-	before := liveBytes()
+	before := heap.Live()
 	s := newState(verdict.Options{MaxKeys: 2 << 20})
 	var from time.Duration
 	var allocated uint64
@@ -154,7 +155,7 @@ func judging(b *testing.B, collectors, tables int) {
 	spent := (cputime.Used() - from) / measured
 	b.ReportMetric(float64(spent.Microseconds())/1000, "judge-cpu-ms/s")
 	b.ReportMetric(float64(allocatedBytes()-allocated)/measured/1e6, "allocated-MB/s")
-	b.ReportMetric(float64(liveBytes()-before)/(1<<20), "heap-MiB")
+	b.ReportMetric(float64(heap.Live()-before)/(1<<20), "heap-MiB")
 	b.ReportMetric(float64(rows)/float64(len(deltas)), "rows/s")
 	b.ReportMetric(float64(remembered)/float64(len(deltas)), "checkpoint-B/s")
 	b.ReportMetric(0, "ns/op")
@@ -209,7 +210,7 @@ func scale(b *testing.B, collectors, tables int, mapped bool) {
 	}
 	writing := (cputime.Used() - from) / warm
 
-	before := liveBytes()
+	before := heap.Live()
 	counted := &writes{Store: s, began: make(chan struct{}, 1)}
 	// No partition is stalled: on a busy machine a judge of many tables takes longer for a
 	// second than partitions may stand still, and would close and load every roll-up early.
@@ -254,7 +255,7 @@ func scale(b *testing.B, collectors, tables int, mapped bool) {
 	b.ReportMetric(float64(f.bytes)/float64(len(deltas))/1000, "delta-KB/s")
 	b.ReportMetric(float64(counted.rows.Load()-rows)/measured, "judge-rows/s")
 	b.ReportMetric(float64(counted.bytes.Load()-stored)/measured/1000, "judge-KB/s")
-	b.ReportMetric(float64(liveBytes()-before)/(1<<20), "heap-MiB")
+	b.ReportMetric(float64(heap.Live()-before)/(1<<20), "heap-MiB")
 	b.ReportMetric(float64(clock.Microseconds())/1000, "clock-ms/s")
 	b.ReportMetric(0, "ns/op")
 }

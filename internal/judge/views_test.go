@@ -26,30 +26,26 @@ func viewOf(t *testing.T, s *store.Store) detect.Table {
 // The judge writes what a table's keys look like, cold ones too.
 func TestATableHasItsView(t *testing.T) {
 	t.Parallel()
-	for engine, url := range enginesFor(t) {
-		t.Run(engine, func(t *testing.T) {
-			t.Parallel()
-			s := open(t, url(t))
-			c := collect(t, s, "a", 1, begin())
-			for second := range 5 {
-				loads := []load{{second, "user#1", 60}}
-				for user := range 40 {
-					loads = append(loads, load{second, fmt.Sprint("user#", 100*second+user), 1})
-				}
-				c.commit(second+1, loads...)
+	each(t, func(t *testing.T, s *store.Store) {
+		c := collect(t, s, "a", 1, begin())
+		for second := range 5 {
+			loads := []load{{second, "user#1", 60}}
+			for user := range 40 {
+				loads = append(loads, load{second, fmt.Sprint("user#", 100*second+user), 1})
 			}
-			run(t, quick(), &probe{Store: s}).quiet(t)
-			got := viewOf(t, s)
-			v := got.View
-			if got.Requests != 5*41 || got.WCU != 500 || got.Seconds != 5 {
-				t.Errorf("totals are %+v", got)
-			}
-			if v.DistinctKeys.Value != 200 || v.Template.Pattern != "user#<id>" || v.Top[0].Key != "user#1" ||
-				v.Top[0].WCU != 301 || v.Hottest.WCU < 60 {
-				t.Errorf("view is %+v", *v)
-			}
-		})
-	}
+			c.commit(second+1, loads...)
+		}
+		run(t, quick(), &probe{Store: s}).quiet(t)
+		got := viewOf(t, s)
+		v := got.View
+		if got.Requests != 5*41 || got.WCU != 500 || got.Seconds != 5 {
+			t.Errorf("totals are %+v", got)
+		}
+		if v.DistinctKeys.Value != 200 || v.Template.Pattern != "user#<id>" || v.Top[0].Key != "user#1" ||
+			v.Top[0].WCU != 301 || v.Hottest.WCU < 60 {
+			t.Errorf("view is %+v", *v)
+		}
+	})
 }
 
 // Late samples do not count a second twice.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"weak"
 
+	"github.com/keyheat/keyheat/internal/testsupport/heap"
 	"github.com/keyheat/keyheat/sample/keyheatjson"
 )
 
@@ -184,20 +185,13 @@ func TestDecoderKeepsLittleOfGiants(t *testing.T) { // not parallel: it looks at
 		"escapes":    []byte(strings.Replace(lesson, `"b"`, `"`+escapes.String()+`"`, 1)),
 	} {
 		d, c := keyheatjson.NewDecoder(), &counter{}
-		before := heap()
+		before := heap.Live()
 		d.Decode(message, 1, c)
 		d.Decode(message, 1, c)
-		if kept := heap() - before; c.records != 2 || kept > 1<<20 {
+		if kept := heap.Live() - before; c.records != 2 || kept > 1<<20 {
 			t.Errorf("%s: of %d records of %d bytes %d bytes are kept", story, c.records, len(message), kept)
 		}
 		runtime.KeepAlive(d)
 		runtime.KeepAlive(message)
 	}
-}
-
-func heap() int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }

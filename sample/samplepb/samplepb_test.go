@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 	"pgregory.net/rapid"
 
+	"github.com/keyheat/keyheat/internal/testsupport/heap"
 	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/keyheatjson"
@@ -413,10 +414,10 @@ func TestHostileBatches(t *testing.T) { // not parallel: it looks at the heap
 	} {
 		d, k := samplepb.NewDecoder(), new(counter)
 		message := []byte(c.message)
-		before, size := heap(), allocated()
+		before, size := heap.Live(), allocated()
 		d.Decode(message, 0, k)
 		size = allocated() - size
-		if kept := heap() - before; kept > 8<<20 || size > 200<<20 {
+		if kept := heap.Live() - before; kept > 8<<20 || size > 200<<20 {
 			t.Errorf("%s: %d bytes are allocated for a message of %d, and %d kept", story, size, len(message), kept)
 		}
 		if k.records != c.good || k.bad != c.bad {
@@ -431,11 +432,4 @@ func allocated() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.TotalAlloc)
-}
-
-func heap() int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }
