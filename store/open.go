@@ -183,7 +183,9 @@ func openSQLite(path string, create bool) (*Store, error) {
 		return &Store{dialect: sqliteDialect, write: db, read: db}, err
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && !create {
-		return nil, fmt.Errorf("%w: there is no file %s: correct store.url, or run `reporter migrate` to make it", ErrSchemaOlder, path)
+		if _, err := os.Stat(filepath.Dir(path)); err == nil {
+			return nil, fmt.Errorf("%w: there is no file %s: correct store.url, or run `reporter migrate` to make it", ErrSchemaOlder, path)
+		}
 	}
 	if err := createFile(path); err != nil {
 		return nil, fmt.Errorf("open the store: %w%s", err, fileRemedy(path, err))
