@@ -178,12 +178,14 @@ func TestVersions(t *testing.T) {
 	want.Keys = []sketch.KeyLoad{{Hash: 7, Key: sample.KeyString("a"), Requests: 2, Low: sketch.Load{Write: 2000}, Err: sketch.Load{Write: 500}}}
 	first, err := hex.DecodeString("4b485301574b00000000000000b7905ef812f4ae5328b52ffd00007d01007402066f7264657273000000c09efe910d03f403b81700f4030107105301610200d00f00f403000000015412022013")
 	must.Succeed(t, err)
-	for _, version := range []byte{1, 2, 3} {
+	for _, version := range []byte{1, 2, 3, 5} {
 		switch version {
 		case 2:
 			want.Cells = []sketch.Cell{{At: 9, Read: 500}, {At: 1<<sketch.CellBits - 1, Write: 1500}}
 		case 3:
 			want.Keys[0].Place = 1 << 16
+		case 5:
+			want.Trimmed = sketch.Sampling{Low: sketch.Load{Read: 500}, ReadSpread: sketch.Spread{Variance: 2, Largest: 10}, Draws: sketch.Draws{Estimated: 1, Assumed: 2, RateLow: 0.1, RateHigh: 0.5}}
 		}
 		body, err := want.MarshalBinary()
 		if err != nil || body[3] != version {

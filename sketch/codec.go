@@ -80,6 +80,11 @@ func (w *writer) window(v *Window) {
 	if w.version >= 2 {
 		w.bytes = appendCells(w.bytes, v.Cells)
 	}
+	if w.version >= 5 {
+		w.load(v.Trimmed.Low)
+		w.sampling(v.Trimmed.ReadSpread, v.Trimmed.WriteSpread, v.Trimmed.Draws)
+		w.natural(v.Trimmed.Draws.Estimated)
+	}
 }
 
 func (w *writer) key(k *KeyLoad, before uint64) {
@@ -96,17 +101,21 @@ func (w *writer) key(k *KeyLoad, before uint64) {
 	w.load(k.Err)
 	w.load(k.Throttled)
 	if sampled {
-		w.writeSpread(k.ReadSpread)
-		w.writeSpread(k.WriteSpread)
-		w.natural(k.Draws.Assumed)
-		w.writeFixed(math.Float64bits(k.Draws.RateLow))
-		w.writeFixed(math.Float64bits(k.Draws.RateHigh))
+		w.sampling(k.ReadSpread, k.WriteSpread, k.Draws)
 	}
 	w.natural(k.Draws.Estimated)
 	if k.Evidence != nil {
 		w.evidence(k.Evidence)
 	}
 	w.retries(k.Retries)
+}
+
+func (w *writer) sampling(read, write Spread, d Draws) {
+	w.writeSpread(read)
+	w.writeSpread(write)
+	w.natural(d.Assumed)
+	w.writeFixed(math.Float64bits(d.RateLow))
+	w.writeFixed(math.Float64bits(d.RateHigh))
 }
 
 func (w *writer) writeSpread(s Spread) {
@@ -253,6 +262,11 @@ func (r *reader) window() Window {
 			r.fail()
 		}
 	}
+	if t := &w.Trimmed; r.version >= 5 {
+		t.Low = r.load()
+		r.sampling(&t.ReadSpread, &t.WriteSpread, &t.Draws)
+		t.Draws.Estimated = r.natural()
+	}
 	return w
 }
 
@@ -269,8 +283,7 @@ func (r *reader) key(before uint64) KeyLoad {
 	k.Requests = r.natural()
 	k.Low, k.Err, k.Throttled = r.load(), r.load(), r.load()
 	if head&2 != 0 {
-		k.ReadSpread, k.WriteSpread = r.readSpread(), r.readSpread()
-		k.Draws.Assumed, k.Draws.RateLow, k.Draws.RateHigh = r.natural(), r.positive(), r.positive()
+		r.sampling(&k.ReadSpread, &k.WriteSpread, &k.Draws)
 	}
 	k.Draws.Estimated = r.natural()
 	if head&4 != 0 {
@@ -280,6 +293,11 @@ func (r *reader) key(before uint64) KeyLoad {
 		k.Retries = r.retries()
 	}
 	return k
+}
+
+func (r *reader) sampling(read, write *Spread, d *Draws) {
+	*read, *write = r.readSpread(), r.readSpread()
+	d.Assumed, d.RateLow, d.RateHigh = r.natural(), r.positive(), r.positive()
 }
 
 func (r *reader) readSpread() Spread { return Spread{Variance: r.positive(), Largest: r.positive()} }

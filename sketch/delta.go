@@ -16,8 +16,8 @@ import (
 
 // Version is the newest version of the binary form. All earlier ones are read. A summary is
 // written in the oldest version that has room for it: cells need version 2, places of hidden keys
-// version 3, and contention version 4.
-const Version = 4
+// version 3, contention version 4, and the sampling of trimmed keys version 5.
+const Version = 5
 
 // Errors of the binary form.
 var (
@@ -161,15 +161,18 @@ func (d *Delta) UnmarshalBinary(b []byte) error {
 func versionOf(windows []Window) byte {
 	version := byte(1)
 	for i := range windows {
-		if len(windows[i].Cells) > 0 {
+		switch {
+		case windows[i].Trimmed != (Sampling{}):
+			return Version
+		case len(windows[i].Cells) > 0:
 			version = max(version, 2)
 		}
 		for j := range windows[i].Keys {
 			switch k := &windows[i].Keys[j]; { //nolint:gosec // j is one of its keys
 			case k.IsContended():
-				return Version
+				version = max(version, 4)
 			case k.Place > 0:
-				version = 3
+				version = max(version, 3)
 			}
 		}
 	}

@@ -112,6 +112,35 @@ type Spread = gather.Spread
 // Draws describes the sampling of a key's requests.
 type Draws = gather.Draws
 
+// Sampling describes the sampling of several keys' requests.
+type Sampling struct {
+	// Low is the proven load of these keys, and the spreads what sampling adds to it.
+	Low                     Load
+	ReadSpread, WriteSpread Spread
+	Draws                   Draws
+}
+
+// plus returns the sampling of both.
+func (s Sampling) plus(o Sampling) Sampling {
+	switch (Sampling{}) {
+	case s:
+		return o
+	case o:
+		return s
+	}
+	return Sampling{s.Low.Plus(o.Low), s.ReadSpread.Plus(o.ReadSpread), s.WriteSpread.Plus(o.WriteSpread), s.Draws.Plus(o.Draws)}
+}
+
+// Sampling returns how the requests of all keys of the window were sampled.
+func (w *Window) Sampling() (all Sampling) {
+	for i := range w.Keys {
+		all = all.plus(w.Keys[i].sampling())
+	}
+	return all.plus(w.Trimmed)
+}
+
+func (k *KeyLoad) sampling() Sampling { return Sampling{k.Low, k.ReadSpread, k.WriteSpread, k.Draws} }
+
 // High returns the upper bound of the key's load, before the uncertainty of sampling.
 func (k *KeyLoad) High() Load { return k.Low.Plus(k.Err) }
 
@@ -136,6 +165,8 @@ type Window struct {
 	Unseen Load
 	// Keys are ordered by Hash.
 	Keys []KeyLoad
+	// Trimmed describes the sampling of the keys that Trim dropped.
+	Trimmed Sampling
 	// Cells hold unlisted load by the position of its keys, in order of At. The sum of Keys'
 	// Low, Cells and Remainder is the total. Cells are empty unless [Shard.PlaceKeys] chose the
 	// table.
@@ -168,6 +199,7 @@ func (w *Window) Merge(o *Window) {
 	w.Arrivals = w.Arrivals.Plus(o.Arrivals)
 	w.Unseen = w.Unseen.Plus(o.Unseen)
 	w.Cells = mergeCells(w.Cells, o.Cells)
+	w.Trimmed = w.Trimmed.plus(o.Trimmed)
 }
 
 // addUnseen returns the key's load if the other part does not list it.
@@ -238,7 +270,12 @@ func (w *Window) Trim(floor Load, most int, place bool) {
 		return h.Read >= floor.Read || h.Write >= floor.Write || k.IsContended() || k.IsRefused()
 	}
 	var kept []KeyLoad
-	drop := func(k *KeyLoad) { w.Unseen = w.Unseen.max(k.High()) }
+	drop := func(k *KeyLoad) {
+		w.Unseen = w.Unseen.max(k.High())
+		if w.Total.ReadLargest > 0 || w.Total.WriteLargest > 0 { // some requests were sampled
+			w.Trimmed = w.Trimmed.plus(k.sampling())
+		}
+	}
 	for i := range w.Keys {
 		if hot(&w.Keys[i]) {
 			most += int(flag(w.Keys[i].IsContended()))

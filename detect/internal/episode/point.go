@@ -140,14 +140,9 @@ func (p *point) observeDraws(w *sketch.Window) (read, write sketch.Spread) {
 	if w.Total.ReadLargest == 0 && w.Total.WriteLargest == 0 {
 		return read, write
 	}
-	unlisted := w.Total.Load
-	for i := range w.Keys {
-		k := &w.Keys[i]
-		read, write, unlisted = read.Plus(k.ReadSpread), write.Plus(k.WriteSpread), detect.Sub(unlisted, k.Low)
-		if p.draws = p.draws.Plus(k.Draws); i == 0 {
-			p.draws = k.Draws
-		}
-	}
+	all := w.Sampling()
+	p.draws = all.Draws
+	read, write, unlisted := all.ReadSpread, all.WriteSpread, detect.Sub(w.Total.Load, all.Low)
 	return read.Plus(sketch.Spread{Variance: detect.Units(unlisted.Read) * w.Total.ReadLargest, Largest: w.Total.ReadLargest}),
 		write.Plus(sketch.Spread{Variance: detect.Units(unlisted.Write) * w.Total.WriteLargest, Largest: w.Total.WriteLargest})
 }
