@@ -35,7 +35,7 @@ func (b *Board) Findings() []detect.Finding {
 	}
 	found = slices.DeleteFunc(slices.Clone(found), func(f detect.Finding) bool { return b.isOfOpenKeys(&f, found) })
 	callers := b.callersOf(found)
-	few := b.views.findings(b.options.Policy, b.isPresent)
+	few := b.views.findings(b.options.Policy, b.options.Facts, b.isPresent)
 	b.advise(found, callers, few)
 	found = b.addEvicted(found)
 	also = append(also, b.groups.Findings(found, b.options.Policy)...)
@@ -236,7 +236,7 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	if f.IsServedBurst() {
 		f.Lasting = ""
 	}
-	f.Replication = e.Replication(r.Watched, facts.Regions(f.Region))
+	f.Replication = e.Replication(r.Watched, f.Peak.WCU.Value, facts.Regions(f.Region))
 	return f
 }
 

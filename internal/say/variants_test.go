@@ -132,7 +132,7 @@ var variants = []variant{
 		unrefused(f)
 		f.Replication = &detect.Replication{Regions: []string{"ap-south-1", "eu-west-1", "us-east-1"}, WCU: 1512}
 	}, map[string]string{
-		say.LineWhy: " … 90% is replicated from other Regions.",
+		say.LineWhy: " … 90% from other Regions.",
 		say.LineNow: "Wait some minutes … in all Regions, other Regions first.",
 	}},
 	{"nobody knows the keys", casebook.SharedPartition, notShown(), map[string]string{
