@@ -25,9 +25,11 @@ func waitForSplit(c *Case) (fix, bool) {
 	return f, applies && !c.isUrgent()
 }
 
-// awaitVerdict is to design no new keys before it is known whether a split helps.
+// awaitVerdict is to design no new keys before it is known whether a split helps. A burst is over
+// before one comes, and one item never splits.
 func awaitVerdict(c *Case) (fix, bool) {
-	return fix{}, c.Ground == detect.GroundYoung && !c.isUrgent() && !c.onlyTogether() && !c.isItem() // one item never splits
+	_, burst := laterWrites(c)
+	return fix{}, c.Ground == detect.GroundYoung && !burst && !c.isUrgent() && !c.onlyTogether() && !c.isItem()
 }
 
 // splitMeanwhile is a split that may come while a better fix is on its way.
