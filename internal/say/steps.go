@@ -121,7 +121,7 @@ var fixWords = map[detect.Fix]words{
 	detect.FixFindIndexKey:          newWords("Find the hot key of the index", "A full partition of an index holds the writes back; records of the table do not name its key."),
 	detect.FixSlowScan:              newWords("Export to S3, or limit the Scan's rate", "{{if .Limit}}{{.Caller}} scans at {{.From}}: limit it to {{.Limit}}{{else}}Limit its rate{{end}}, or export to S3, which consumes no read capacity."),
 	detect.FixPrewarmNewTable:       newWords(prewarm, "A new on-demand table has few partitions: {{.Units}} gives it about {{.Count}}."),
-	detect.FixPrewarm:               newWords(prewarm, "The partition is full for longer than splits take: more partitions spread its keys."),
+	detect.FixPrewarm:               newWords(prewarm, "More partitions spread its keys, and no split has come so far."),
 	detect.FixPrewarmForRamp:        newWords(prewarm, "{{.Units}} leaves room for the load; set it before the next launch."),
 	detect.FixSlowRamp:              newWords("Let the load grow more slowly", "An on-demand table serves twice its previous peak, and grows further within 30 minutes."),
 	detect.FixWaitForPartitionSplit: newWords(waitSplit, "DynamoDB can split the partition between its keys, if the load lasts."),
