@@ -205,6 +205,9 @@ type Rolling struct {
 	Keys []sample.Text `json:"keys"`
 }
 
+// OutlivesSplits reports whether a key is in use for long enough that splits may divide it.
+func (r *Rolling) OutlivesSplits() bool { return r.Period == "day" || r.Period == "week" }
+
 // IsPattern reports whether a finding is about a pattern of keys, and not one of its keys.
 func (f *Finding) IsPattern() bool { return f.Rolling != nil && f.Subject == SubjectKeys }
 

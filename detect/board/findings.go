@@ -113,6 +113,7 @@ func (b *Board) completeFew(few, found []detect.Finding) {
 			}
 		}
 		f.Throttling = detect.JoinThrottling(values)
+		keydesign.CacheReads(f, b.options.Facts(f.Target))
 		keydesign.AddSplits(f, values, b.views[f.Target])
 		if i := slices.IndexFunc(values, func(v *detect.Finding) bool { return v.Healed != nil }); i >= 0 &&
 			!slices.ContainsFunc(values, func(v *detect.Finding) bool { return v.State != detect.Resolved }) {
