@@ -133,7 +133,7 @@ var fixWords = map[detect.Fix]words{
 	detect.FixFewerShards:           newWords("Write to {{.Count}} key shards only", "They carry the highest peak seen, and a read of all takes fewer queries."),
 	detect.FixEvenShards:            newWords("Spread the load evenly over the shards", "Choose the suffix at random, or by a hash of an attribute with many values."),
 	detect.FixShorterTransactions:   newWords("Put fewer items into the transactions", "A transaction holds all its items until it ends: leave out what need not change together."),
-	detect.FixRetryConflicts:        newWords("Retry lost attempts with backoff and jitter", "{{with .Caller}}{{.}} loses most. {{end}}Callers that retry at once meet again. After a failed condition, read the item again first; keep a ClientRequestToken for ten minutes."),
+	detect.FixRetryConflicts:        newWords("Retry lost attempts with backoff and jitter", "{{with .Caller}}{{.}} loses most. {{end}}Callers that retry at once meet again. Read the item again where its condition did not hold; keep a ClientRequestToken for ten minutes."),
 	detect.FixCountFromStream:       newWords("If it counts, count from the stream", "The table's stream has each change once, so no transaction needs to write the sum."),
 	detect.FixLease:                 newWords("{{if .Told}}Make the lock{{else}}If it locks, make it{{end}} a lease", "Store the owner and an expiry; others wait until then, with jitter, instead of trying at once."),
 	detect.FixWorkQueue:             newWords("Hand the work out by a queue", "Workers of a queue get different messages, and need no lock."),
