@@ -60,25 +60,3 @@ func (c *Contention) MainLoser() sample.Text {
 	}
 	return c.Losers[0].Text
 }
-
-// Shape is what an item is, by its owner's word, or seems to be.
-type Shape string
-
-// The shapes. Samples have no expressions, so without the owner's word only a name or many failed
-// conditions tell one.
-const (
-	ShapeCounter  Shape = "counter"
-	ShapeLock     Shape = "lock"
-	ShapeSequence Shape = "sequence"
-	ShapeName     Shape = "unique_name"
-	ShapeQueue    Shape = "queue"
-	// ShapeRecord is an item that means something as a whole: a session, a configuration, the
-	// record of a request. It cannot be divided.
-	ShapeRecord  Shape = "record"
-	ShapeUnknown Shape = "unknown"
-)
-
-// Shapes lists the shapes that an owner can name.
-func Shapes() []Shape {
-	return []Shape{ShapeCounter, ShapeLock, ShapeSequence, ShapeName, ShapeQueue, ShapeRecord}
-}

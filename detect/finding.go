@@ -205,6 +205,9 @@ type Rolling struct {
 	Keys []sample.Text `json:"keys"`
 }
 
+// OutlivesSplits reports whether a key is in use for long enough that splits may divide it.
+func (r *Rolling) OutlivesSplits() bool { return r.Period == "day" || r.Period == "week" }
+
 // IsPattern reports whether a finding is about a pattern of keys, and not one of its keys.
 func (f *Finding) IsPattern() bool { return f.Rolling != nil && f.Subject == SubjectKeys }
 
@@ -315,15 +318,22 @@ type Ramp struct {
 type Replication struct {
 	// Regions are the Regions of all replicas, in order, including the finding's own.
 	Regions []string `json:"regions"`
-	// WCU is the seen part of the peak's write units a second that other Regions wrote.
+	// WCU is the seen part of the peak's write units a second that other Regions wrote: of a
+	// sampled peak by their part of all writes.
 	// It is 0 also if a stream's own records contain it.
 	WCU float64 `json:"wcu"`
 	// Writer is the other Region that writes most of it, and Callers are the callers there, the
-	// busiest first, with their parts of the load there. They are empty if the finding's own
-	// Region writes half of the peak.
+	// busiest first, with their parts of the load there. They are empty unless WrittenElsewhere.
 	Writer  string `json:"writer,omitempty"`
 	Callers []Part `json:"callers,omitempty"`
 }
+
+// ownMost is the own Region's part of a load below which mostly other Regions write it: less than
+// half, as samples of two Regions that write alike show either of them first.
+const ownMost = 0.4
+
+// WrittenElsewhere reports whether a load of writes mostly comes from other Regions.
+func (f *Finding) WrittenElsewhere() bool { return f.OwnShare() < ownMost }
 
 // OwnShare returns the part of the peak that the finding's own Region requested. It is
 // below 1 only for replicated writes.

@@ -35,7 +35,7 @@ func (b *Board) Findings() []detect.Finding {
 	}
 	found = slices.DeleteFunc(slices.Clone(found), func(f detect.Finding) bool { return b.isOfOpenKeys(&f, found) })
 	callers := b.callersOf(found)
-	few := b.views.findings(b.options.Policy, b.isPresent)
+	few := b.views.findings(b.options.Policy, b.options.Facts, b.isPresent)
 	b.advise(found, callers, few)
 	found = b.addEvicted(found)
 	also = append(also, b.groups.Findings(found, b.options.Policy)...)
@@ -113,6 +113,7 @@ func (b *Board) completeFew(few, found []detect.Finding) {
 			}
 		}
 		f.Throttling = detect.JoinThrottling(values)
+		keydesign.CacheReads(f, b.options.Facts(f.Target))
 		keydesign.AddSplits(f, values, b.views[f.Target])
 		if i := slices.IndexFunc(values, func(v *detect.Finding) bool { return v.Healed != nil }); i >= 0 &&
 			!slices.ContainsFunc(values, func(v *detect.Finding) bool { return v.State != detect.Resolved }) {
@@ -236,7 +237,7 @@ func (b *Board) keyFinding(t *episode.Track, e *episode.Episode, r episode.Rules
 	if f.IsServedBurst() {
 		f.Lasting = ""
 	}
-	f.Replication = e.Replication(r.Watched, facts.Regions(f.Region))
+	f.Replication = e.Replication(r.Watched, f.Peak.WCU.Value, facts.Regions(f.Region))
 	return f
 }
 
@@ -365,7 +366,7 @@ func (b *Board) contentionFindings() (all []detect.Finding) {
 		}
 		figures := e.Figures
 		told := b.options.Facts(e.Target).ShapeOf(e.Key.Text)
-		figures.Shape, figures.ShapeTold = cmp.Or(told, contention.ShapeOf(&figures, e.Key.Text)), told != ""
+		figures.Shape, figures.ShapeTold = cmp.Or(told, detect.NamedShape(string(figures.Item)+" "+e.Key.Text)), told != ""
 		f.Contention, f.Advice = &figures, contention.Steps(&figures)
 		if f.Quality.Sampling = detect.SamplingNone; e.Sampled {
 			f.Quality.Sampling, f.Quality.Rate = detect.SamplingByCall, &e.Rate

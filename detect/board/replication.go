@@ -78,7 +78,7 @@ func nameWriters(found []detect.Finding) {
 	own := func(f *detect.Finding) float64 { return f.OwnShare() * f.Peak.WCU.Value }
 	for i := range found {
 		f := &found[i]
-		if f.Subject != detect.KeyWrites || f.OwnShare() >= 0.5 {
+		if f.Subject != detect.KeyWrites || !f.WrittenElsewhere() {
 			continue
 		}
 		written := replicatedKey(f.Target, sample.Key{Text: string(f.Key), Type: f.KeyType})

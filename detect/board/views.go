@@ -27,14 +27,28 @@ func (vs views) set(target detect.Target, v *detect.View) {
 
 // findings returns the findings about targets with few key values, of the views that are
 // evidence of the present.
-func (vs views) findings(policy func(detect.Target) detect.Policy, isPresent func(detect.Target, *detect.View) bool) (all []detect.Finding) {
+func (vs views) findings(policy func(detect.Target) detect.Policy, facts func(detect.Target) *detect.TableFacts, isPresent func(detect.Target, *detect.View) bool) (all []detect.Finding) {
 	for target, v := range vs {
 		if !isPresent(target, v) {
 			continue
 		}
-		if f, few := keydesign.FewValues(v, target, policy(target)); few {
+		f, few := keydesign.FewValues(v, target, policy(target))
+		if few && !vs.hasMoreElsewhere(target, v, facts(target).Regions(target.Region)) {
 			all = append(all, f)
 		}
 	}
 	return all
+}
+
+// hasMoreElsewhere reports whether another Region's view of a global table has keys that this
+// one lacks: they are replicated to this Region, which perhaps writes none of them.
+func (vs views) hasMoreElsewhere(target detect.Target, v *detect.View, regions []string) bool {
+	for _, region := range regions {
+		other := target
+		other.Region = region
+		if o := vs[other]; o != nil && o.DistinctKeys.Low > v.DistinctKeys.Value {
+			return true
+		}
+	}
+	return false
 }

@@ -322,7 +322,7 @@ func (w *fieldWorld) judge() (j judged) {
 	}
 	w.Windows(7, func(second int64, all []sketch.Window) {
 		for i := range all {
-			targets[detect.Target{Table: all[i].Table, Index: all[i].Index}] = true
+			targets[all[i].Target] = true
 			census.Observe(&all[i])
 			b.Observe(&all[i])
 		}

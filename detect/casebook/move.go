@@ -82,7 +82,7 @@ const KnownShare = 0.15
 // slowDown sets the total that the partition serves, and the rate of its busiest caller
 // that brings the key there.
 func (m *Move) slowDown(f *detect.Finding, a *Answer) {
-	if f.Subject.OfTable() {
+	if f.Subject.OfTable() || m.Act == Wait && isWarm(f) {
 		return
 	}
 	load, total := f.LoadNow(), f.RateTonight()
@@ -129,6 +129,8 @@ func (a *Answer) slow(f *detect.Finding) Act {
 		return raises[Lack(f)]
 	case f.Quality.InBatches():
 		return CheckRefusals
+	case isWarm(f):
+		return Wait // for a split between the keys
 	case a.Code != OneCaller && a.Healing.Outlook == Likely && a.Harm.Refused < worthSlowing && a.Harm.Failed == 0:
 		return Wait
 	}
@@ -151,6 +153,13 @@ func slowIfHarmed(f *detect.Finding, a *Answer) Act {
 // that callers have come back.
 func isCalm(f *detect.Finding) bool {
 	return f.Throttling != nil && f.Through.Sub(f.Throttling.To) >= detect.HealedSeconds*time.Second
+}
+
+// isWarm reports whether a key is refused that does not fill its partition: its load is known to
+// leave room, which other keys take. A lower rate of this key alone is no help.
+func isWarm(f *detect.Finding) bool {
+	mean, room := detect.SideOf(f, f.Mean.WCU, f.Mean.RCU), detect.DefaultWarning*detect.Units(f.Limit())
+	return f.Subject.OfKey() && f.Throttling != nil && f.SecondsOver() == 0 && f.SaturatedSeconds == 0 && mean.High < room && f.LoadNow() < room
 }
 
 func advises(f *detect.Finding, action string) bool {

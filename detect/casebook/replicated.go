@@ -8,6 +8,6 @@ const ReplicatedKey detect.Case = "replicated_key"
 
 var replicatedKey = Case{
 	Code: ReplicatedKey, FormOf: HotKey,
-	Matches: func(f *detect.Finding) bool { return f.Subject == detect.KeyWrites && f.OwnShare() < 0.5 },
+	Matches: func(f *detect.Finding) bool { return f.Subject == detect.KeyWrites && f.WrittenElsewhere() },
 	Futile:  true,
 }

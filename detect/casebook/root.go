@@ -41,10 +41,11 @@ func SortByRoot(found []*detect.Finding) {
 	slices.SortFunc(found, func(x, y *detect.Finding) int { return compareRoots(x, y, explained, hot) })
 }
 
-// isOnly reports whether no other key of an incident has an open finding like this one.
+// isOnly reports whether no other key of an incident has an open finding like this one. The same
+// key in another Region is no other key.
 func isOnly(f *detect.Finding, found []*detect.Finding) bool {
 	return !slices.ContainsFunc(found, func(other *detect.Finding) bool {
-		return other != f && other.Subject == f.Subject && other.State != detect.Resolved
+		return other.PartitionKey() != f.PartitionKey() && other.Subject == f.Subject && other.State != detect.Resolved
 	})
 }
 

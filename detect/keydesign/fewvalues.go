@@ -50,6 +50,14 @@ func FewValues(v *detect.View, t detect.Target, p detect.Policy) (detect.Finding
 	return f, true
 }
 
+// CacheReads advises a cache for few values that are read hot, each one item: reads of an item
+// need no other key. facts are nil if unknown.
+func CacheReads(f *detect.Finding, facts *detect.TableFacts) {
+	if f.Index == "" && f.InReads() && facts != nil && facts.SortKey != nil && len(facts.SortKey) == 0 {
+		f.Advice = []detect.Step{detect.NewStep(detect.FixCache)}
+	}
+}
+
 // hottestLoads returns the mean load of the value with the hottest second, and its share
 // of all load; zero if v.Top lacks the value.
 func hottestLoads(v *detect.View) (mean detect.Loads, share float64) {

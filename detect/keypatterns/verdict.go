@@ -1,6 +1,7 @@
 package keypatterns
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -160,7 +161,7 @@ func (gs *Groups) Findings(found []detect.Finding, policy func(detect.Target) de
 		judged[id] = v
 		related = append(related, all...)
 	}
-	hottest := map[*detect.Sharded]*detect.Finding{}
+	ofShards := map[*detect.Sharded][]*detect.Finding{}
 	for i := range found {
 		f := &found[i]
 		id, may := group(f)
@@ -168,15 +169,14 @@ func (gs *Groups) Findings(found []detect.Finding, policy func(detect.Target) de
 			f.Sharding, f.Rolling = v.Sharded, nil // the key of a time is the whole key's
 			f.Advice = slices.DeleteFunc(f.Advice, func(s detect.Step) bool { return s.Fix == detect.FixTimeKey })
 			adviseSharding(f, v)
-			if h := hottest[v.Sharded]; h == nil || f.Utilization > h.Utilization {
-				hottest[v.Sharded] = f
-			}
+			ofShards[v.Sharded] = append(ofShards[v.Sharded], f)
 		}
 	}
 	for i := range related {
 		f := &related[i]
-		if h := hottest[f.Sharding]; h != nil && f.Case != casebook.TooManyShards {
-			f.Ground = h.Ground
+		if shards := ofShards[f.Sharding]; len(shards) > 0 && f.Case != casebook.TooManyShards {
+			hottest := slices.MaxFunc(shards, func(a, b *detect.Finding) int { return cmp.Compare(a.Utilization, b.Utilization) })
+			f.Ground, f.Throttling = hottest.Ground, detect.JoinThrottling(shards)
 		}
 	}
 	return related

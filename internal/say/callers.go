@@ -21,13 +21,17 @@ type Caller struct {
 // whoCalls names the callers of a finding; empty if none stands out, which the action for now
 // then says.
 func whoCalls(f *detect.Finding, a *casebook.Answer, all []Caller) string {
-	if a.Alike || f.Contention != nil { // the cause has both sides
+	others := 1 - f.OwnShare()
+	switch {
+	case f.Contention != nil: // the cause has both sides
 		return ""
-	}
-	if a.Code == casebook.Scan {
+	case others >= othersShown && (a.Alike || len(all) == 0):
+		return fmt.Sprintf(" %s from %s.", wording.Percent(others), writers(f))
+	case a.Alike:
+		return ""
+	case a.Code == casebook.Scan:
 		return scanners(all)
-	}
-	if others := 1 - f.OwnShare(); len(all) > 0 && others >= othersShown {
+	case others >= othersShown:
 		all = append(slices.Clone(all), Caller{Name: "other Regions", Share: others})
 	}
 	title, share := " Callers: ", 0.0

@@ -60,5 +60,10 @@ var _ = add(casebook.TestKey, card{
 	why: func(f *detect.Finding, _ *casebook.Answer) string {
 		return capital(load(f, placeOn(f, "a key named like a test"))) + "."
 	},
-	heals: plain("When it ends, or by a split."),
+	heals: func(f *detect.Finding, _ *casebook.Answer) string {
+		if f.Ground.Splits() {
+			return "When it ends, or by a split."
+		}
+		return "When it ends."
+	},
 })

@@ -24,6 +24,13 @@ var _ = add(casebook.TimeKey, card{
 		}
 		return capital(load(f, placeOn(f, "one "+wording.Printable(f.Rolling.Period)+"'s key"))) + "."
 	},
+	heals: func(f *detect.Finding, _ *casebook.Answer) string {
+		s := f.PredictedSplit()
+		if f.Rolling == nil || !f.Rolling.OutlivesSplits() || s == nil || s.Verdict == detect.SplitMoving || s.Verdict == detect.SplitHotItem {
+			return ""
+		}
+		return "This " + wording.Printable(f.Rolling.Period) + "'s key may split, but each new one starts in one partition."
+	},
 })
 
 var _ = add(casebook.MovingSpot, card{

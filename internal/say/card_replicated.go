@@ -12,13 +12,7 @@ import (
 var _ = add(casebook.ReplicatedKey, card{
 	name:    "key written in other Regions",
 	symptom: keySymptom(aboutLimit),
-	why: func(f *detect.Finding, a *casebook.Answer) string {
-		text := whyOneKey(f, a)
-		if len(a.Callers) == 0 { // or the list of callers has it
-			text += fmt.Sprintf(" %s %s from %s.", wording.Percent(1-f.OwnShare()), tense(f, "is replicated", "was replicated"), writers(f))
-		}
-		return text
-	},
+	why:     whyOneKey,
 	relief: func(f *detect.Finding, a *casebook.Answer) string {
 		text := fmt.Sprintf("limit %s %s to %s", requestsTo(f), subject(f), ofKey(f, a.Move.Total))
 		if main := casebook.MainCallers(f.Replication.Callers); len(main) > 0 && main[0].Low > 0.5 {

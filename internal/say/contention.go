@@ -12,7 +12,7 @@ import (
 // named tells the shape of an item.
 var named = map[detect.Shape]string{
 	detect.ShapeCounter: "named like a counter", detect.ShapeSequence: "named like a sequence", detect.ShapeName: "named like a unique name",
-	detect.ShapeLock: "a lock or a lease, by its name or its conditions", detect.ShapeUnknown: "unknown",
+	detect.ShapeLock: "named like a lock or a lease", detect.ShapeRecord: "named like a session", detect.ShapeUnknown: "unknown",
 }
 
 // perSecondOf writes an amount of attempts or calls a second: there may be less than one.

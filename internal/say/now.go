@@ -144,6 +144,8 @@ func shortRelief(f *detect.Finding, a *casebook.Answer) string {
 // lessLoad is the way to less load: of a partition by the keys that it refuses most.
 func lessLoad(f *detect.Finding, a *casebook.Answer) string {
 	switch {
+	case f.Subject.OfKey() && a.Move.Total == 0: // it does not fill its partition
+		return "raise the " + targetWord(f) + "'s warm throughput"
 	case f.Case == casebook.TooFewShards:
 		return "limit each to " + ofKey(f, a.Move.Total)
 	case f.Case == casebook.UnevenShards || cards[a.Code].relief != nil:

@@ -132,7 +132,7 @@ var variants = []variant{
 		unrefused(f)
 		f.Replication = &detect.Replication{Regions: []string{"ap-south-1", "eu-west-1", "us-east-1"}, WCU: 1512}
 	}, map[string]string{
-		say.LineWhy: " … 90% is replicated from other Regions.",
+		say.LineWhy: " … 90% from other Regions.",
 		say.LineNow: "Wait some minutes … in all Regions, other Regions first.",
 	}},
 	{"nobody knows the keys", casebook.SharedPartition, notShown(), map[string]string{
@@ -231,6 +231,11 @@ var variants = []variant{
 	{"so few are refused that retries absorb it", casebook.HotKey, func(f *detect.Finding) { f.Ground, f.Throttling.Share = detect.GroundSortKey, 0.005 }, map[string]string{
 		say.LineNow: "Nothing yet: retries absorb so few. Above 1% refused, limit writes by “web” … help.",
 	}},
+	{"it is refused, and does not fill its partition", casebook.MayBeOver, func(f *detect.Finding) {
+		f.Quality.Sampling, f.Severity, f.OverSeconds, f.PossibleSeconds = detect.SamplingByCall, detect.Warning, new(0), 3
+		f.Mean.WCU, f.Peak.WCU = detect.Figure{Value: 295, Low: 271, High: 321}, detect.Figure{Value: 336, Low: 283, High: 1705}
+		f.Throttling = &detect.Throttling{From: f.FirstSeen, To: f.LastSeen, Units: 900, Share: 0.09, ShareLow: 0.07, ShareHigh: 0.12}
+	}, map[string]string{say.LineNow: "Wait some minutes for a split, or raise the table's warm throughput."}},
 	{"some are refused, and a split is likely", casebook.HotKey, func(f *detect.Finding) { f.Throttling.Share = 0.05 }, map[string]string{
 		say.LineNow: "Wait some minutes for a split, or limit writes to “merchant#4711” to 900 WCU/s.",
 	}},

@@ -2,56 +2,13 @@ package contention
 
 import (
 	"math"
-	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/keyheat/keyheat/detect"
 )
 
-// shapeWords are words in the names of items that tell their shape.
-var shapeWords = []struct {
-	shape detect.Shape
-	words []string
-}{
-	{detect.ShapeSequence, []string{"seq", "sequence", "nextid", "autoincrement", "serial"}},
-	{detect.ShapeLock, []string{"lock", "locks", "lease", "leases", "mutex", "semaphore", "leader"}},
-	{detect.ShapeCounter, []string{"count", "counts", "counter", "counters", "total", "totals", "stats", "views", "likes"}},
-	{detect.ShapeName, []string{"unique", "uniq", "username", "email", "handle"}},
-}
-
-// mostlyFail is the part of an item's attempts from which their conditions mostly fail.
+// mostlyFail is the part of an item's updates from which their conditions mostly fail, so that
+// callers try again and again. Failed conditions of puts may be repeated messages.
 const mostlyFail = 0.5
-
-// ShapeOf returns what an item seems to be: by its name or, without one that tells, a lock where
-// the conditions of updates mostly fail. Those of puts may be idempotent. Samples have no
-// expressions, so most items are unknown.
-func ShapeOf(c *detect.Contention, key string) detect.Shape {
-	words := wordsOf(string(c.Item) + " " + key)
-	for _, named := range shapeWords {
-		if slices.ContainsFunc(words, func(word string) bool { return slices.Contains(named.words, word) }) {
-			return named.shape
-		}
-	}
-	if detect.Ratio(c.ConditionsFailed, c.Attempts.Value) >= mostlyFail && c.Updates >= mostlyFail {
-		return detect.ShapeLock
-	}
-	return detect.ShapeUnknown
-}
-
-// wordsOf returns the words of a name in lower case: of ORDER#viewCount, order, view and count.
-func wordsOf(name string) (words []string) {
-	var b strings.Builder
-	lower := false
-	for _, c := range name {
-		if unicode.IsUpper(c) && lower {
-			b.WriteByte(' ')
-		}
-		lower = unicode.IsLower(c)
-		b.WriteRune(unicode.ToLower(c))
-	}
-	return strings.FieldsFunc(b.String(), func(c rune) bool { return !unicode.IsLetter(c) })
-}
 
 // restShare is the part of the attempts that is still lost on a divided counter.
 const restShare = 0.05
@@ -73,7 +30,8 @@ func Steps(c *detect.Contention) []detect.Step {
 			fixes = []detect.Fix{detect.FixShorterTransactions}
 		}
 	}
-	if c.Conflicts > 0 || c.Failed > 0 { // a condition that fails by design is not sent again
+	loses := c.Shape == detect.ShapeUnknown && c.Updates >= mostlyFail && detect.Ratio(c.ConditionsFailed, c.Attempts.Value) >= mostlyFail
+	if c.Conflicts > 0 || c.Failed > 0 || loses { // a condition that fails by design is not sent again
 		fixes = append(fixes, detect.FixRetryConflicts)
 	}
 	steps := []detect.Step{}

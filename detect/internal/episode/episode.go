@@ -20,8 +20,9 @@ type Episode struct {
 	write, read sampling.Interval
 	At          int64
 	consumed    sketch.Load
-	// replicated is the part of that second's writes that other Regions made.
-	replicated sample.Milli
+	// replicated is the part of that second's writes that other Regions made, replicatedTotal of
+	// all counted seconds. The highest of many sampled seconds has mostly one Region's.
+	replicated, replicatedTotal sample.Milli
 	// readTotal and writeTotal are the subject's requested load in the counted seconds.
 	// sumTable is the load of the whole table or index in the seconds with the subject.
 	readTotal, writeTotal sampling.Total
@@ -304,7 +305,7 @@ func (e *Episode) count(s view, r Rules, standsFor int64) {
 	e.refusals.Add(p.second, sampling.Part{Of: detect.Units(detect.Amount(r.Watched, p.throttled)), All: load.Units, Variance: load.Spread.Variance})
 	e.readTotal.Add(p.read, p.sampledSecond(detect.KeyReads))
 	e.writeTotal.Add(p.write, p.sampledSecond(detect.KeyWrites))
-	e.sumTable = e.sumTable.Plus(p.table)
+	e.sumTable, e.replicatedTotal = e.sumTable.Plus(p.table), e.replicatedTotal+p.replicated
 	e.sampled = e.sampled || p.write.Spread.Variance > 0 || p.read.Spread.Variance > 0
 	if e.seconds == 1 {
 		e.draws = p.draws
@@ -388,7 +389,7 @@ func (e *Episode) leaveOpening() {
 	e.opening = nil
 	e.readTotal.Remove(p.read, p.sampledSecond(detect.KeyReads))
 	e.writeTotal.Remove(p.write, p.sampledSecond(detect.KeyWrites))
-	e.sumTable = detect.Sub(e.sumTable, p.table)
+	e.sumTable, e.replicatedTotal = detect.Sub(e.sumTable, p.table), e.replicatedTotal-p.replicated
 }
 
 func (e *Episode) pass(seconds int64) {

@@ -99,11 +99,15 @@ func (r *regions) sum() point {
 	return p
 }
 
-// Replication returns the other Regions' part in an episode's writes, for a table with a
-// replica in each Region of the list; nil if they have none.
-func (e *Episode) Replication(k detect.Subject, in []string) *detect.Replication {
-	if len(in) == 0 || k == detect.KeyReads {
+// Replication returns the other Regions' part of an episode's peak, for a table with a replica
+// in each Region of the list; nil if they have none. Of a sampled peak it is their part of all
+// writes.
+func (e *Episode) Replication(k detect.Subject, peak float64, in []string) *detect.Replication {
+	switch {
+	case len(in) == 0 || k == detect.KeyReads:
 		return nil
+	case e.sampled:
+		return &detect.Replication{Regions: in, WCU: peak * detect.Ratio(float64(e.replicatedTotal), float64(e.writeTotal.Value()))}
 	}
 	return &detect.Replication{Regions: in, WCU: detect.Units(e.replicated)}
 }

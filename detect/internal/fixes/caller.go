@@ -26,7 +26,7 @@ func singleCaller(c *Case) (fix, bool) {
 	_, tests := testKey(c)
 	_, job := boundedJob(c)
 	_, burst := laterWrites(c)
-	if tests || job || burst || c.isBehind() || storms && storming.Caller == who.Text {
+	if tests || job || burst || c.isBehind() || c.isPlaceholder() || storms && storming.Caller == who.Text {
 		return fix{}, false
 	}
 	return fix{

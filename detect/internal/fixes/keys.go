@@ -25,9 +25,11 @@ func waitForSplit(c *Case) (fix, bool) {
 	return f, applies && !c.isUrgent()
 }
 
-// awaitVerdict is to design no new keys before it is known whether a split helps.
+// awaitVerdict is to design no new keys before it is known whether a split helps. A burst is over
+// before one comes, and one item never splits.
 func awaitVerdict(c *Case) (fix, bool) {
-	return fix{}, c.Ground == detect.GroundYoung && !c.isUrgent() && !c.onlyTogether() && !c.isItem() // one item never splits
+	_, burst := laterWrites(c)
+	return fix{}, c.Ground == detect.GroundYoung && !burst && !c.isUrgent() && !c.onlyTogether() && !c.isItem()
 }
 
 // splitMeanwhile is a split that may come while a better fix is on its way.
@@ -119,18 +121,33 @@ func (c *Case) divideItem() fix {
 	return f
 }
 
-// shape returns what the key's owner says its items are; empty if nothing.
-func (c *Case) shape() detect.Shape { return c.Facts.ShapeOf(string(c.Key)) }
+// told returns what the key's owner says its items are; empty if nothing.
+func (c *Case) told() detect.Shape { return c.Facts.ShapeOf(string(c.Key)) }
 
-// isShape reports whether the load is writes of one item that is of one of the shapes, by its
-// owner's word.
+// shape returns what the key's items are, by their owner's word or by a name of what cannot be
+// divided; empty if neither tells. What is named like a counter may be none: see isCounter.
+func (c *Case) shape() detect.Shape {
+	if told := c.told(); told != "" {
+		return told
+	}
+	name := string(c.Key)
+	if e := c.Evidence; e != nil && len(e.Items) > 0 {
+		name += " " + string(e.Items[0].Text)
+	}
+	if named := detect.NamedShape(name); named != detect.ShapeCounter && named != detect.ShapeUnknown {
+		return named
+	}
+	return ""
+}
+
+// isShape reports whether the load is writes of one item that is of one of the shapes.
 func (c *Case) isShape(of ...detect.Shape) bool {
 	return c.isItem() && !c.reads() && slices.Contains(of, c.shape())
 }
 
 // lease is for a lock, whose callers ask again and again.
 func lease(c *Case) (fix, bool) {
-	return fix{arguments: detect.Arguments{Shape: c.shape()}, place: first}, c.isShape(detect.ShapeLock)
+	return fix{arguments: detect.Arguments{Shape: c.told()}, place: first}, c.isShape(detect.ShapeLock)
 }
 
 // numberBlocks is for a sequence.
@@ -157,7 +174,7 @@ func dividedCounter(c *Case) (fix, bool) {
 		return fix{}, false
 	}
 	f := c.divideItem()
-	f.takes, f.names, f.arguments.Shape = c.takes(detect.EffortCode), c.shardNames(detect.SuffixCounter), c.shape()
+	f.takes, f.names, f.arguments.Shape = c.takes(detect.EffortCode), c.shardNames(detect.SuffixCounter), c.told()
 	return f, true
 }
 

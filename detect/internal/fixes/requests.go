@@ -80,7 +80,7 @@ func backOff(c *Case) (fix, bool) {
 // come at fixed times.
 func laterWrites(c *Case) (fix, bool) {
 	rate := cmp.Or(c.Policy.Warning, detect.DefaultWarning) * detect.Units(detect.Limit(c.Subject))
-	if c.SecondsOver() == 0 || c.PossibleSeconds > 0 || c.Quality.InBatches() {
+	if !c.exceeds() || c.Quality.InBatches() {
 		return fix{}, false
 	}
 	b := c.bursts()
@@ -106,10 +106,16 @@ func (c *Case) isStampede() bool {
 func refilledCache(c *Case) (fix, bool) {
 	b := c.bursts()
 	return fix{arguments: detect.Arguments{Every: b.interval, Count: b.times, AtLeast: b.times == detect.KeptBursts}, place: first},
-		c.reads() && c.SecondsOver() > 0 && c.PossibleSeconds == 0 && b.elapsed >= burstOf*b.over && c.isStampede()
+		c.reads() && c.exceeds() && b.elapsed >= burstOf*b.over && c.isStampede()
 }
 
-// bursts are the seconds of a key above the limit, in the time since the first of them. The
+// exceeds reports whether a key has been above the limit: for certain, or by a peak that leaves
+// the noise of sampling out.
+func (c *Case) exceeds() bool {
+	return c.SecondsOver() > 0 || c.PossibleSeconds > 0 && c.peak() > detect.Units(detect.Limit(c.Subject))
+}
+
+// bursts are the seconds of a key that are, or may be, above the limit, in the time since the first of them. The
 // key may have no request between them.
 type bursts struct {
 	elapsed, over, longest int64
@@ -131,6 +137,7 @@ func (c *Case) bursts() bursts {
 	if len(c.Bursts) == 0 {
 		b.over, b.longest = int64(c.SecondsOver()), int64(c.SecondsOver())
 	}
+	b.over, b.longest = b.over+int64(c.PossibleSeconds), b.longest+int64(c.PossibleSeconds)
 	b.mean = max(c.mean()*float64(c.Seconds), c.peak()*float64(b.over)) / float64(b.elapsed)
 	return b
 }
