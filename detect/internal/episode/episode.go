@@ -66,6 +66,7 @@ type Episode struct {
 	opening *point
 
 	first, last int64                     // the hot seconds
+	silence     sampling.Silence          // since the newest of them, as far as samples show it
 	through     int64                     // the last second that was counted
 	plateaus    [detect.SaturatedOf]int64 // seconds just at the limit, newest first
 	levelled    int64                     // the last second that is counted as saturated
@@ -169,6 +170,7 @@ func (e *Episode) observe(p *point, r Rules) {
 		e.flushed++
 	}
 	e.count(s, r, 1+e.gather(s, since, r))
+	e.silence.Observe(p.second, hot || sustained || plateau || combined || unproven || flush || refused, e.isOpen(), p.requests)
 	units, requests := p.refusedParts(r.Watched)
 	if r.Span > 0 {
 		e.addSpan(s, r, hot || refused, units, requests)

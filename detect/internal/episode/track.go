@@ -292,9 +292,7 @@ func (t *Track) IsDone(c Conditions) bool {
 		return false
 	}
 	for _, e := range t.Episodes(c) {
-		unresolved := e.state == detect.Pending || e.state == detect.Firing
-		recent := e.state == detect.Resolved && e.last+detect.Horizon >= c.Time.Settled
-		if unresolved || recent {
+		if e.isOpen() || e.state == detect.Resolved && e.last+detect.Horizon >= c.Time.Settled {
 			return false
 		}
 	}
