@@ -147,6 +147,9 @@ func (e *Episode) observe(p *point, r Rules) {
 	mean, believed := e.mean(s.likely, r.Watched)
 	independent, _ := s.likely.believedAmounts(r.Watched)
 	share := detect.ShareOf(detect.Limit(r.Watched), r.Warning)
+	if s.likely.amounts(r.Watched).High(detect.Side(r.Watched, r.Largest.Write, r.Largest.Read)) <= share {
+		mean, believed = 0, 0 // it is of the seconds before: the load fell
+	}
 	hot := s.certain.amounts(r.Watched).Proven > share
 	sustained := mean > share && !s.flushed
 	flush := s.flushed && !hot && (s.likely.amounts(r.Watched).Proven > share || mean > share)
