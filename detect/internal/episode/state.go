@@ -136,6 +136,16 @@ func (e *Episode) extend(from, to int64) {
 // isOpen reports whether the episode has begun and is not resolved.
 func (e *Episode) isOpen() bool { return e.state == detect.Pending || e.state == detect.Firing }
 
+// isRecent reports whether a resolved episode is still returned: for longer than the findings that
+// follow from it, which are returned for a horizon once it is resolved.
+func (e *Episode) isRecent(settled int64) bool {
+	kept := int64(detect.Horizon + 2*detect.ResolveSeconds)
+	if e.sampled { // it may take a horizon to resolve
+		kept += detect.Horizon
+	}
+	return e.state == detect.Resolved && e.last+kept >= settled
+}
+
 // settle resolves the episode once enough complete seconds have passed with nothing hot
 // in them. Of a sampled load that must be no chance of sampling.
 func (e *Episode) settle(second int64, t timeline.Timeline) {

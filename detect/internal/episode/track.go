@@ -287,13 +287,13 @@ func (t *Track) observe(all *[2]Episode, after, before int64, c Conditions) (las
 }
 
 // IsDone reports whether the track can be dropped: it has no open seconds, and its
-// findings were resolved a horizon ago.
+// findings were resolved more than a horizon ago.
 func (t *Track) IsDone(c Conditions) bool {
 	if !t.points.isEmpty() {
 		return false
 	}
 	for _, e := range t.Episodes(c) {
-		if e.isOpen() || e.state == detect.Resolved && e.last+detect.Horizon >= c.Time.Settled {
+		if e.isOpen() || e.isRecent(c.Time.Settled) {
 			return false
 		}
 	}
