@@ -173,7 +173,7 @@ func (f *Finding) IsCutOff() bool {
 // peak then has bounds, and its value is the likely one.
 func (f *Finding) OnlyMean() bool {
 	peak, mean := SideOf(f, f.Peak.WCU, f.Peak.RCU), SideOf(f, f.Mean.WCU, f.Mean.RCU)
-	return f.Subject.OfKey() && (f.Quality.IsSampled() || f.Quality.Source == SourceMinutes) && mean.Value > 0 && peak.Low <= mean.High
+	return !f.Subject.OfTable() && (f.Quality.IsSampled() || f.Quality.Source == SourceMinutes) && mean.Value > 0 && peak.Low <= mean.High
 }
 
 // Sharded is a key that is already sharded, judged as one key.

@@ -106,7 +106,8 @@ const (
 	HealedSeconds = 120
 	// KeptBursts is the most bursts of a key that are kept to see whether they come at fixed times.
 	KeptBursts = 8
-	// ResolveSeconds complete seconds below the warning share resolve a finding.
+	// ResolveSeconds complete seconds below the warning share resolve a finding. EndTail may ask
+	// for more of a sampled load.
 	ResolveSeconds = 60
 	// MovingKeys keys, hot one after another, are a hot spot that moves.
 	MovingKeys = 3
@@ -134,6 +135,9 @@ const (
 	DecideTail = 1e-6
 	// ShowTail is the error probability at each end of a shown interval: 95% in all.
 	ShowTail = 0.025
+	// EndTail is the largest probability that silence is chance, if a finding ends by it. A load
+	// that shows itself every 9 s leaves 60 s without a sign about once in three hours.
+	EndTail = 1e-3
 	// MeanShort and MeanLongest are windows in seconds. A sampled key is also judged by
 	// its mean over them, since sampling leaves a mean less open than one second.
 	MeanShort = 10

@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -91,6 +92,20 @@ func (q *Quality) InBatches() bool { return slices.Contains(q.CannotSee, BlindSe
 // IsSampled reports whether the samples show only a part of the requests, as far as they
 // state it.
 func (q *Quality) IsSampled() bool { return q.Sampling != "" && q.Sampling != SamplingNone }
+
+// Extrapolate returns how many requests so many seen ones stand for, with its 95% interval; exact
+// where all requests are seen, or where it is unknown how they were sampled.
+func (q *Quality) Extrapolate(seen int64) Figure {
+	n := float64(seen)
+	if q.Rate == nil || *q.Rate <= 0 {
+		return ExactFigure(n)
+	}
+	below, above := max(0, math.Sqrt(n)-normal95/2), math.Sqrt(n+1)+normal95/2
+	return Figure{Value: n / *q.Rate, Low: max(n, below*below / *q.Rate), High: above * above / *q.Rate}
+}
+
+// normal95 is how many standard deviations about the mean of a normal distribution hold 95% of it.
+const normal95 = 1.96
 
 // Metric is a metric of the namespace AWS/DynamoDB. Its value is the sum over one minute.
 type Metric string

@@ -43,7 +43,7 @@ type sum struct {
 	refused    throttling.Refused
 	// marking are callers that have marked a refusal of any key.
 	marking map[string]bool
-	// peak is the highest second of closed seconds, closed their number.
+	// peak is the highest load of closed seconds, closed their number.
 	peak   sketch.Load
 	closed int64
 	// counted is the newest second that another board has counted.
@@ -67,7 +67,31 @@ func (s *sum) beforeReplay() *sum {
 	return &again
 }
 
-func (s *sum) close(o openSecond) { s.peak, s.closed = detect.MaxLoad(s.peak, o.load), s.closed+1 }
+// close counts an open second as closed; the ones before it are.
+func (s *sum) close(o openSecond) {
+	s.peak, s.closed = detect.MaxLoad(s.peak, s.peakFrom(o.second, s.last)), s.closed+1
+}
+
+// peakFrom returns the load of a second or, where requests are sampled, the highest load that its
+// second, the short or the long mean from it on, up to last, shows beyond the noise of sampling.
+// The highest of many noisy seconds is the luckiest.
+func (s *sum) peakFrom(second, last int64) (peak sketch.Load) {
+	for _, seconds := range []int64{1, detect.MeanShort, detect.MeanLongest} {
+		if seconds > 1 && (second+seconds-1 > last || s.largest == episode.Largest{}) {
+			break
+		}
+		var all sketch.Load
+		for _, o := range s.open.between(second, second+seconds-1) {
+			all = all.Plus(o.load)
+		}
+		least := func(sum sample.Milli, largest float64) sample.Milli {
+			noise := detect.PeakNoise * math.Sqrt(2*math.Log(detect.Horizon)*detect.Units(sum)*largest)
+			return max(0, sum-detect.Milli(noise)) / sample.Milli(seconds)
+		}
+		peak = detect.MaxLoad(peak, sketch.Load{Read: least(all.Read, s.largest.Read), Write: least(all.Write, s.largest.Write)})
+	}
+	return peak
+}
 
 // observe adds a window to the sum of its table, replacing that second's earlier window.
 // A closed second is already counted.
@@ -174,15 +198,17 @@ func (t totals) forget(since int64) (gone []detect.Target) {
 // largest returns the load that one more sampled request of a target would add.
 func (t totals) largest(target detect.Target) episode.Largest { return t.sumOf(target).largest }
 
-// peakBefore returns the highest load of a table or index before a second, and whether it
-// was seen for at least CeilingSeconds. Load while an earlier second was throttled counts.
+// peakBefore returns the highest load of a table or index before a second, without the noise of
+// sampling, and whether it was seen for at least CeilingSeconds. Load while an earlier second was throttled counts.
 func (t totals) peakBefore(target detect.Target, second int64) (peak sketch.Load, known bool) {
 	s := t.sumOf(target)
-	peak, seconds := s.peak, s.closed
-	for _, o := range s.open.between(math.MinInt64, second-1) {
-		peak, seconds = detect.MaxLoad(peak, o.load), seconds+1
+	var all sketch.Load
+	peak, before := s.peak, s.open.between(math.MinInt64, second-1)
+	for _, o := range before {
+		peak, all = detect.MaxLoad(peak, s.peakFrom(o.second, second-1)), all.Plus(o.load)
 	}
-	return peak, seconds >= detect.CeilingSeconds
+	mean := detect.PartOf(all, detect.Ratio(1, float64(len(before)))) // chance raises it no more than it lowers it
+	return detect.MaxLoad(peak, mean), s.closed+int64(len(before)) >= detect.CeilingSeconds
 }
 
 // callers returns the shares of the callers of tables and indexes, of the load of

@@ -344,13 +344,10 @@ func isSent(i *detect.Incident, found []detect.Finding) bool {
 	lasting, ofKeys := detect.Severity(""), false
 	for k := range found {
 		f := &found[k]
-		if f.Incident != i.ID || !f.Subject.OfKey() || f.State == detect.Pending {
+		if f.Incident != i.ID || f.State == detect.Pending {
 			continue
 		}
-		ofKeys = true
-		if detect.Rank(f.Lasting) > detect.Rank(lasting) {
-			lasting = f.Lasting
-		}
+		ofKeys, lasting = ofKeys || f.Subject.OfKey(), detect.WorstSeverity(lasting, f.Lasting)
 	}
 	if ofKeys && detect.Rank(lasting) < detect.Rank(i.Severity) {
 		i.Severity = lasting

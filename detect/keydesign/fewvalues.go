@@ -31,20 +31,22 @@ func FewValues(v *detect.View, t detect.Target, p detect.Policy) (detect.Finding
 	if h.Utilization > p.Warning {
 		severity = detect.Warning
 	}
-	load := detect.Loads{WCU: detect.ExactFigure(h.WCU), RCU: detect.ExactFigure(h.RCU)}
+	mean, share := hottestLoads(v)
+	load := detect.Loads{WCU: leastFigure(h.WCU, mean.WCU), RCU: leastFigure(h.RCU, mean.RCU)}
 	seen := v.To.Add(-time.Second)
 	f := casebook.NewFinding(casebook.FewValues, t, sample.Key{})
 	f.Severity = p.Cap(severity)
-	f.Peak, f.Consumed = detect.Peak{Loads: load, At: h.At}, detect.Consumed{WCU: h.WCU, RCU: h.RCU}
-	f.Mean, f.Share = hottestLoads(v)
-	f.Utilization, f.Members = h.Utilization, &detect.Members{Count: v.DistinctKeys, Keys: []sample.Text{h.Key}}
+	f.Peak, f.Consumed = detect.Peak{Loads: load, At: h.At}, detect.Consumed{WCU: load.WCU.Value, RCU: load.RCU.Value}
+	f.Mean, f.Share = mean, share
+	f.Utilization = max(load.WCU.Value/detect.Units(detect.PartitionWrite), load.RCU.Value/detect.Units(detect.PartitionRead))
+	f.Members = &detect.Members{Count: v.DistinctKeys, Keys: []sample.Text{h.Key}}
 	if h.Utilization <= 1 {
 		f.OverSeconds = new(int)
 	}
-	f.Shards = max(detect.Shards(detect.Milli(h.WCU), detect.PartitionWrite, p.Headroom), detect.Shards(detect.Milli(h.RCU), detect.PartitionRead, p.Headroom))
+	f.Shards = max(detect.Shards(detect.Milli(load.WCU.Value), detect.PartitionWrite, p.Headroom), detect.Shards(detect.Milli(load.RCU.Value), detect.PartitionRead, p.Headroom))
 	f.Advice = []detect.Step{detect.NewStep(detect.FixMoreValues)}
 	if t.Index != "" { // key shards are for queries that know no other attribute
-		f.Advice = append(f.Advice, stepForIndexShards(v, max(2, f.Shards)))
+		f.Advice = append(f.Advice, stepForIndexShards(load, max(2, f.Shards)))
 	}
 	f.FirstSeen, f.LastSeen, f.Through, f.Seconds = v.From, seen, seen, int64(v.To.Sub(v.From).Seconds())
 	return f, true
@@ -56,6 +58,12 @@ func CacheReads(f *detect.Finding, facts *detect.TableFacts) {
 	if f.Index == "" && f.InReads() && facts != nil && facts.SortKey != nil && len(facts.SortKey) == 0 {
 		f.Advice = []detect.Step{detect.NewStep(detect.FixCache)}
 	}
+}
+
+// leastFigure returns the load of the hottest second. Samples may prove less of it than the mean
+// has, which is then the likely load of each second.
+func leastFigure(proven float64, mean detect.Figure) detect.Figure {
+	return detect.Figure{Value: max(proven, mean.Value), Low: proven, High: max(proven, mean.Value)}
 }
 
 // hottestLoads returns the mean load of the value with the hottest second, and its share
@@ -78,14 +86,14 @@ func isBoundNow(v *detect.View) bool {
 		!isTime(string(v.Template.Pattern))
 }
 
-func stepForIndexShards(v *detect.View, shards int) detect.Step {
+func stepForIndexShards(hottest detect.Loads, shards int) detect.Step {
 	step := detect.NewStep(detect.FixIndexShards)
 	step.Arguments.Count = shards
-	each := v.Hottest.WCU / float64(shards)
+	each := hottest.WCU.Value / float64(shards)
 	step.After = detect.NewAfter(detect.KeyWrites, each, each)
-	if v.Hottest.RCU/detect.Units(detect.PartitionRead) > v.Hottest.WCU/detect.Units(detect.PartitionWrite) {
+	if hottest.RCU.Value/detect.Units(detect.PartitionRead) > hottest.WCU.Value/detect.Units(detect.PartitionWrite) {
 		// A query that does not know the shard asks each of them.
-		step.After = detect.NewAfter(detect.KeyReads, v.Hottest.RCU/float64(shards), v.Hottest.RCU)
+		step.After = detect.NewAfter(detect.KeyReads, hottest.RCU.Value/float64(shards), hottest.RCU.Value)
 	}
 	return step
 }

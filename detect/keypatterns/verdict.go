@@ -60,8 +60,28 @@ func minUtilization(form shardkey.Form, p detect.Policy) float64 {
 }
 
 func (g *period) utilization() float64 {
-	return max(detect.Units(g.write.Value)/detect.Units(detect.PartitionWrite), detect.Units(g.read.Value)/detect.Units(detect.PartitionRead))
+	write, read := g.peaks()
+	return max(detect.Units(write.Value)/detect.Units(detect.PartitionWrite), detect.Units(read.Value)/detect.Units(detect.PartitionRead))
 }
+
+// peaks returns the highest seconds of writes and of reads, as far as they are proven, and no less
+// than the mean. The highest of many sampled seconds is the luckiest.
+func (g *period) peaks() (write, read groupPeak) {
+	var all sketch.Load
+	for _, m := range g.members {
+		all = all.Plus(m.low)
+	}
+	mean := detect.PartOf(all, 1/float64(g.seconds()))
+	least := func(p groupPeak, mean sample.Milli) groupPeak {
+		p.Value = min(p.Value, max(p.proven, mean))
+		p.Low = min(p.Low, p.Value)
+		return p
+	}
+	return least(g.write, mean.Write), least(g.read, mean.Read)
+}
+
+// seconds returns the number of seconds from the first request to the last.
+func (g *period) seconds() int64 { return max(1, g.last-g.first+1) }
 
 // fullest returns the utilization of the fullest shard in the highest second. All shards
 // together have no partition's limit.
@@ -257,7 +277,7 @@ func nearerToLimit(write, read groupPeak) (detect.Subject, groupPeak) {
 // from the proven recent peak, too many from the highest peak ever seen: nobody removes
 // shards for a quiet night.
 func (g *period) judge(id groupID, shards int, mostWrite, mostRead groupPeak, queries float64, p detect.Policy) (verdict, []detect.Finding) {
-	side, peak := nearerToLimit(g.write, g.read)
+	side, peak := nearerToLimit(g.peaks())
 	needed := detect.Shards(peak.Value, detect.Limit(side), p.Headroom)
 	mostSide, most := nearerToLimit(mostWrite, mostRead)
 	ever := detect.Shards(most.Value, detect.Limit(mostSide), p.Headroom)
@@ -322,11 +342,12 @@ func (g *period) finding(id groupID, c detect.Case, second int64) detect.Finding
 	for _, m := range g.members {
 		read, write = read+m.low.Read, write+m.low.Write
 	}
-	n := max(1, g.last-g.first+1)
+	n := g.seconds()
 	mean := detect.Loads{WCU: sampling.Interval{Value: write, Low: write, High: write}.PerSecond(n), RCU: sampling.Interval{Value: read, Low: read, High: read}.PerSecond(n)}
 	f := casebook.NewFinding(c, id.target, sample.Key{Type: g.keyType, Text: key})
-	f.Peak = detect.Peak{Loads: detect.Loads{WCU: g.write.PerSecond(1), RCU: g.read.PerSecond(1)}, At: detect.TimeOf(second)}
-	f.Mean, f.Consumed = mean, detect.Consumed{WCU: detect.Units(g.write.Value), RCU: detect.Units(g.read.Value)}
+	mostWrite, mostRead := g.peaks()
+	f.Peak = detect.Peak{Loads: detect.Loads{WCU: mostWrite.PerSecond(1), RCU: mostRead.PerSecond(1)}, At: detect.TimeOf(second)}
+	f.Mean, f.Consumed = mean, detect.Consumed{WCU: f.Peak.WCU.Value, RCU: f.Peak.RCU.Value}
 	f.Utilization, f.OverSeconds = g.fullest(), new(g.over)
 	f.FirstSeen, f.LastSeen, f.Through, f.Seconds = detect.TimeOf(g.first), detect.TimeOf(g.last), detect.TimeOf(g.last), n
 	return f

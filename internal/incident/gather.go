@@ -48,12 +48,10 @@ func gather(id string, found []*detect.Finding, before *detect.Incident) Evidenc
 	e.Turn = turn
 	for _, f := range found {
 		e.Harm = e.Harm || isHarm(f)
-		if !f.Subject.OfKey() || f.State == detect.Pending {
+		if f.State == detect.Pending {
 			continue
 		}
-		if e.OfKeys = true; detect.Rank(f.Lasting) > detect.Rank(e.Lasting) {
-			e.Lasting = f.Lasting
-		}
+		e.OfKeys, e.Lasting = e.OfKeys || f.Subject.OfKey(), detect.WorstSeverity(e.Lasting, f.Lasting)
 	}
 	if lasting := lastsTogether(found, harmful.Unix()); detect.Rank(lasting) > detect.Rank(e.Lasting) {
 		e.Lasting = lasting

@@ -160,8 +160,6 @@ func harm(f *detect.Finding, a *casebook.Answer) string {
 	case cards[a.Code].harm != nil:
 		since = " " + fromTo(f, f.FirstSeen, f.LastSeen)
 	case h.Own || h.Since.IsZero() || f.State == detect.Resolved && h.None():
-	case f.Case == casebook.RetryStorm && h.Attempts > 0 && h.Failed == 0 && h.Refused == 0:
-		since = " " + fromTo(f, f.FirstSeen, f.LastSeen)
 	case h.Failed == 0 && h.Refused > 0:
 		since = atTimes(f, h.From, h.To, 0.5) + " " + fromTo(f, h.From, h.To)
 	case f.Severity != detect.Info && (!h.None() || h.Visible):
@@ -237,7 +235,7 @@ func loss(f *detect.Finding, a *casebook.Answer) string {
 	case h.Refused > 0:
 		return fmt.Sprintf("%s of %s refused.", capital(wording.PartWithin(h.Refused, h.RefusedLow, h.RefusedHigh)), ownRequests(f))
 	case h.Attempts > 0:
-		return fmt.Sprintf("At least %s attempts refused.", wording.Count(h.Attempts))
+		return refusedAttempts(f, h.Attempts)
 	case !h.Visible && f.Quality.Source == detect.SourceChanges:
 		return "Unknown: a stream shows no refusals; check CloudWatch."
 	case !h.Visible:
@@ -251,6 +249,36 @@ func loss(f *detect.Finding, a *casebook.Answer) string {
 		return "No refusals in the samples."
 	}
 	return "No refusals seen yet."
+}
+
+// noticed is the mean time, in seconds, from which calls that wait for their retries are the harm.
+const noticed = 0.05
+
+// refusedAttempts is the cost of refused attempts: how long calls waited in the last seconds with
+// retries, or else how many there were in the hottest seconds.
+func refusedAttempts(f *detect.Finding, seen int64) string {
+	e := f.Evidence
+	if r := e.Retries; r != nil && r.Waited.Low >= noticed*r.Calls {
+		return fmt.Sprintf("Calls %s %.1f s on average for retries.", tense(f, "wait", "waited"), detect.Ratio(r.Waited.Value, r.Calls))
+	}
+	text := capital(attemptsOf(f, seen, e.Seconds)) + " attempts refused"
+	if e.Seconds > 0 {
+		text += " in " + wording.Seconds(e.Seconds)
+	}
+	return text + "."
+}
+
+// attemptsOf is how many refused attempts so many seen ones stand for. Those of some seconds are the
+// least of all.
+func attemptsOf(f *detect.Finding, seen int64, seconds int) string {
+	n := f.Quality.Extrapolate(seen)
+	switch {
+	case n.Low < n.High:
+		return wording.Significant(n.Low) + " to " + wording.Significant(n.High)
+	case seconds > 0:
+		return wording.Count(seen)
+	}
+	return "at least " + wording.Count(seen)
 }
 
 // fromTo is the time of a finding's heat or refusals: its first second and how long it has
@@ -326,7 +354,7 @@ func amount(f *detect.Finding) string {
 	if figure.Low != figure.High {
 		text = "about " + text
 	}
-	if f.Subject.OfKey() && mean.Value < steady*figure.Value {
+	if (f.Subject.OfKey() || f.Case == casebook.FewValues && mean.Value > 0) && mean.Value < steady*figure.Value {
 		text = "up to " + text
 	}
 	return text
@@ -334,7 +362,7 @@ func amount(f *detect.Finding) string {
 
 // steady is the least mean of a load whose highest second stands for all of its seconds, as a
 // share of that second.
-const steady = 0.9
+const steady = 0.98
 
 // limit writes a partition's limit, in the unit of a finding's load.
 func limit(f *detect.Finding) string {

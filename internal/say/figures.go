@@ -199,7 +199,7 @@ func Requests(f *detect.Finding) []Line {
 	}
 	for _, cause := range []sample.ThrottleReason{sample.KeyRange, sample.Provisioned, sample.MaxOnDemand, sample.AccountLimit, sample.ThrottleUnknown} {
 		if n := e.Refused[cause.String()]; n > 0 {
-			all.add("throttled", fmt.Sprintf("at least %s attempts, reason %s", wording.Count(n), cause))
+			all.add("throttled", fmt.Sprintf("%s attempts in %s, reason %s", attemptsOf(f, n, e.Seconds), wording.Hottest(e.Seconds), cause))
 		}
 	}
 	return all

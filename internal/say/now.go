@@ -106,6 +106,9 @@ func act(f *detect.Finding, a *casebook.Answer) string {
 		return "Raise the maximum " + capacity(f, "throughput") + ", or remove the maximum."
 	case casebook.RaiseQuota:
 		asked, served := detect.SideOf(f, f.Peak.WCU.Value, f.Peak.RCU.Value), detect.SideOf(f, f.Consumed.WCU, f.Consumed.RCU)
+		if t := f.Throttling; t != nil { // one second of few samples may have fewer refusals than most
+			served = min(served, asked*(1-t.Share))
+		}
 		if 0 < served && served < asked {
 			return fmt.Sprintf("Request a higher quota from AWS; meanwhile cut the %s by %s. No table setting helps.", requests(f), wording.Part(1-detect.RateBelow(served)/asked))
 		}

@@ -77,9 +77,9 @@ var fixWords = map[detect.Fix]words{
 	detect.FixMissingValue:      newWords("Mend the code that builds the key", "{{.Key}} looks as if a value were missing: no design of keys helps while callers leave it out."),
 	detect.FixMaskedKey:         newWords("Sample the key hashed, not masked", "{{.Key}} is a mask: many keys may be behind it, and no one of them may be hot."),
 	detect.FixMendCaller:        newWords("Look for a loop in {{with .Caller}}{{.}}{{else}}the caller{{end}}", "{{.Caller}} makes at least {{.AtLeast}} of the key's load: a loop, a job or retries may make it."),
-	detect.FixCheckCapacity:     newWords("Check the capacity of the {{.Where}}", "{{.Attempts}} attempts were refused for lack of capacity, not for a full partition."),
+	detect.FixCheckCapacity:     newWords("Check the capacity of the {{.Where}}", "DynamoDB refused {{.Attempts}} attempts for lack of capacity, not for a full partition."),
 	detect.FixOwnTimes:          newWords("Send each request's own time", "Requests{{with .Caller}} of {{.}}{{end}} carry the times of batches: seconds above the limit are unknown."),
-	detect.FixBackOff:           newWords(backOff, "{{with .Caller}}{{.}} sends each request {{$.Sent}} times; at{{else}}At{{end}} least {{.Attempts}} attempts were refused in {{.Span}}."),
+	detect.FixBackOff:           newWords(backOff, "DynamoDB refused {{.Attempts}} attempts in {{.Span}}{{with .Caller}}; {{.}} sends each request {{$.Sent}} times{{end}}."),
 	detect.FixSpreadBurst:       newWords("Spread the burst over some seconds", "{{with .Every}}It comes every {{.}}: with a random delay, and limited{{else}}Limited{{end}} to {{.Units}}, the {{.Requests}} come up to {{.Span}} late."),
 	detect.FixRefilledCache:     newWords("Let one caller refill the cache", "Every {{.Every}} many callers read the same at once, as if a cache expired: refill it before, by one of them."),
 	detect.FixConditionalWrite:  newWords("Replace transactions with conditional writes", "{{.Share}} of the key's write units are transactional, and cost twice."),
@@ -184,7 +184,7 @@ func newFacts(f *detect.Finding, s *detect.Step) facts {
 	w := facts{
 		Where: targetWord(f), Requests: requests(f), Key: subject(f), Period: "period",
 		Count: number(a.Count), Units: perSecond(a.Units, unit),
-		PerQuery: wording.About(a.Units), Size: wording.Size(a.Bytes), Attempts: wording.Count(a.Attempts), Sent: fmt.Sprintf("%.1f", a.Sent),
+		PerQuery: wording.About(a.Units), Size: wording.Size(a.Bytes), Attempts: attemptsOf(f, a.Attempts, a.Seconds), Sent: fmt.Sprintf("%.1f", a.Sent),
 		Span: wording.Span(time.Duration(a.Seconds) * time.Second), Peak: wholePeak(f), Known: s.After != nil, CutOff: a.AtLeast, Told: a.Shape != "",
 		Single: f.Index == "" && f.Evidence != nil && f.Evidence.SortKeys == nil,
 	}

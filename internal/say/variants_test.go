@@ -186,7 +186,15 @@ var variants = []variant{
 	}},
 	{"only attempts are known", casebook.HotKey, func(f *detect.Finding) {
 		f.Throttling, f.Evidence.Refused = nil, map[string]int64{sample.KeyRange.String(): 700}
-	}, map[string]string{say.LineHarm: "At least 700 attempts refused; hot since 16:55:49 UTC, for 31 s."}},
+	}, map[string]string{say.LineHarm: "700 attempts refused in 16 seconds; hot since 16:55:49 UTC, for 31 s."}},
+	{"only sampled attempts are known", casebook.HotKey, func(f *detect.Finding) {
+		f.Throttling, f.Evidence.Refused = nil, map[string]int64{sample.KeyRange.String(): 700}
+		f.Quality.Rate = new(0.01)
+	}, map[string]string{say.LineHarm: "64,900 to 75,400 attempts refused in 16 seconds; hot since 16:55:49 UTC, for 31 s."}},
+	{"calls wait for their retries", casebook.HotKey, func(f *detect.Finding) {
+		f.Throttling, f.Evidence.Refused = nil, map[string]int64{sample.KeyRange.String(): 700}
+		f.Evidence.Retries = &detect.Retries{Seconds: 60, SentCalls: detect.SentCalls{Calls: 1000, Attempts: 1300}, Waited: detect.ExactFigure(300)}
+	}, map[string]string{say.LineHarm: "Calls wait 0.3 s on average for retries; hot since 16:55:49 UTC, for 31 s."}},
 	{"nothing is refused", casebook.HotKey, unrefused, map[string]string{
 		lineTitle:    "orders: writes to one key above the partition limit (“merchant#4711”)",
 		say.LineHarm: "No refusals seen yet; above the limit at times since 16:55:49 UTC, for 31 s.",
@@ -329,7 +337,7 @@ var variants = []variant{
 		say.LineNow: "Raise the maximum read throughput of the table to 1,350 RCU/s (peak: 900), or remove the maximum.",
 	}},
 	{"it needs so much less", casebook.AccountQuota, func(f *detect.Finding) { f.Peak.WCU, f.Consumed.WCU = detect.ExactFigure(50_000), 40_000 }, map[string]string{
-		say.LineNow: "Request a higher quota from AWS; meanwhile cut the writes by 20%. No table setting helps.",
+		say.LineNow: "Request a higher quota from AWS; meanwhile cut the writes by 26%. No table setting helps.",
 	}},
 	{"reads come near what AWS measured", casebook.EventualReads, func(f *detect.Finding) { f.Peak.RCU.High = 4600 }, map[string]string{say.LineWhy: "Up to about 3,600 RCU/s on one key, none marked as strong: above the documented 3,000, near the 4,500 of eventual reads that AWS measured."}},
 	{"no split can come", casebook.NearLimit, func(f *detect.Finding) { f.Ground = detect.GroundSortKey }, map[string]string{say.LineHeals: "Nothing to heal yet; new items always land at one end."}},

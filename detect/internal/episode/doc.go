@@ -8,7 +8,8 @@
 // episode's figures into a finding. [Track.Restore] continues another board's track.
 //
 // The thresholds are in detect's limits.go. FireSeconds of FireOf seconds above the share
-// make an episode fire, and ResolveSeconds complete seconds resolve it. SaturatedSeconds
+// make an episode fire, and ResolveSeconds complete seconds resolve it, unless sampling
+// explains their silence (sampling.Silence). SaturatedSeconds
 // of SaturatedOf seconds on a plateau at the limit are saturation. For a sampled key the
 // proven mean of some seconds counts too.
 package episode

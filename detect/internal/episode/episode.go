@@ -66,6 +66,7 @@ type Episode struct {
 	opening *point
 
 	first, last int64                     // the hot seconds
+	silence     sampling.Silence          // since the newest of them, as far as samples show it
 	through     int64                     // the last second that was counted
 	plateaus    [detect.SaturatedOf]int64 // seconds just at the limit, newest first
 	levelled    int64                     // the last second that is counted as saturated
@@ -146,6 +147,9 @@ func (e *Episode) observe(p *point, r Rules) {
 	mean, believed := e.mean(s.likely, r.Watched)
 	independent, _ := s.likely.believedAmounts(r.Watched)
 	share := detect.ShareOf(detect.Limit(r.Watched), r.Warning)
+	if s.likely.amounts(r.Watched).High(detect.Side(r.Watched, r.Largest.Write, r.Largest.Read)) <= share {
+		mean, believed = 0, 0 // it is of the seconds before: the load fell
+	}
 	hot := s.certain.amounts(r.Watched).Proven > share
 	sustained := mean > share && !s.flushed
 	flush := s.flushed && !hot && (s.likely.amounts(r.Watched).Proven > share || mean > share)
@@ -169,6 +173,7 @@ func (e *Episode) observe(p *point, r Rules) {
 		e.flushed++
 	}
 	e.count(s, r, 1+e.gather(s, since, r))
+	e.silence.Observe(p.second, hot || sustained || plateau || combined || unproven || flush || refused, e.isOpen(), p.requests)
 	units, requests := p.refusedParts(r.Watched)
 	if r.Span > 0 {
 		e.addSpan(s, r, hot || refused, units, requests)

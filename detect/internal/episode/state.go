@@ -90,8 +90,7 @@ func (e *Episode) isRefused(p *point, r Rules, share sample.Milli) bool {
 	if p.keyRange+p.noReason == 0 || !p.mayRefuse(r.Watched) {
 		return false
 	}
-	open := e.state == detect.Pending || e.state == detect.Firing
-	return open || p.amounts(r.Watched).High(detect.Side(r.Watched, r.Largest.Write, r.Largest.Read)) > share
+	return e.isOpen() || p.amounts(r.Watched).High(detect.Side(r.Watched, r.Largest.Write, r.Largest.Read)) > share
 }
 
 // addRefused counts a second with refused requests. They are harm by themselves, and critical
@@ -132,10 +131,24 @@ func (e *Episode) extend(from, to int64) {
 	e.last = max(e.last, to)
 }
 
+// isOpen reports whether the episode has begun and is not resolved.
+func (e *Episode) isOpen() bool { return e.state == detect.Pending || e.state == detect.Firing }
+
+// isRecent reports whether a resolved episode is still returned: for longer than the findings that
+// follow from it, which are returned for a horizon once it is resolved.
+func (e *Episode) isRecent(settled int64) bool {
+	kept := int64(detect.Horizon + 2*detect.ResolveSeconds)
+	if e.sampled { // it may take a horizon to resolve
+		kept += detect.Horizon
+	}
+	return e.state == detect.Resolved && e.last+kept >= settled
+}
+
 // settle resolves the episode once enough complete seconds have passed with nothing hot
-// in them.
+// in them. Of a sampled load that must be no chance of sampling.
 func (e *Episode) settle(second int64, t Timeline) {
-	if (e.state == detect.Pending || e.state == detect.Firing) && t.CompleteSeconds(e.last, second) >= detect.ResolveSeconds {
+	isQuiet := e.isOpen() && t.CompleteSeconds(e.last, second) >= detect.ResolveSeconds
+	if isQuiet && (!e.sampled || e.silence.IsEnd(t.CompleteSeconds(e.silence.Last(), second))) {
 		e.state = detect.Resolved
 	}
 }
@@ -181,6 +194,7 @@ func (e *Episode) observePressure(p *point, r Rules) {
 		*e = Episode{through: e.through, hotKey: e.hotKey, burst: e.burst}
 	}
 	e.sampled = e.sampled || p.pressure.Sampled
+	e.silence.Observe(p.second, hit, e.isOpen(), p.requests)
 	this := askedIn(pressure, r.Watched)
 	e.escalated = e.minute.IsOutage(p.second, this.Requests, throttled, e.sampled) || e.escalated
 	if !hit {

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/internal/retries"
 	"github.com/keyheat/keyheat/detect/internal/split"
 	"github.com/keyheat/keyheat/detect/internal/throttling"
 	"github.com/keyheat/keyheat/detect/sampling"
@@ -47,7 +48,7 @@ type Track struct {
 	// marking holds the callers that have marked refusals.
 	marking marking
 	// calls keeps how the key's calls were sent in the last minute.
-	calls retryRing
+	calls retries.Ring
 	// past are the episodes before points.
 	past map[detect.Subject]*Episode
 	// cached holds the episodes up to and including the second `settled`, in the order of
@@ -89,7 +90,7 @@ func (t *Track) Observe(w *sketch.Window, k *sketch.KeyLoad, batch sampling.Batc
 	p.marking = t.marking.observe(k)
 	t.put(p, oldest, l)
 	t.hottest.add(w.Second, k)
-	t.calls.add(w.Second, k)
+	t.calls.Add(w.Second, k)
 	if mayPlace || t.HasPlaces() {
 		t.places.Add(w.Second, k)
 	}
@@ -285,15 +286,13 @@ func (t *Track) observe(all *[2]Episode, after, before int64, c Conditions) (las
 }
 
 // IsDone reports whether the track can be dropped: it has no open seconds, and its
-// findings were resolved a horizon ago.
+// findings were resolved more than a horizon ago.
 func (t *Track) IsDone(c Conditions) bool {
 	if !t.points.isEmpty() {
 		return false
 	}
 	for _, e := range t.Episodes(c) {
-		unresolved := e.state == detect.Pending || e.state == detect.Firing
-		recent := e.state == detect.Resolved && e.last+detect.Horizon >= c.Time.Settled
-		if unresolved || recent {
+		if e.isOpen() || e.isRecent(c.Time.Settled) {
 			return false
 		}
 	}
@@ -312,7 +311,7 @@ func (t *Track) KeyEvidence(e *Episode, k detect.Subject) *detect.Evidence {
 	if s := own.Split; s != nil && s.Verdict == detect.SplitBursts && e.isFlushed() {
 		s.Verdict = detect.SplitUnknown
 	}
-	if sent := t.calls.summarise(e.first, e.last); sent != nil {
+	if sent := t.calls.Summarise(e.first, e.last); sent != nil {
 		own.Retries = sent
 	}
 	return &own
@@ -371,7 +370,7 @@ func (t *Track) HotSeconds(hot sample.Milli) (seconds int, most sample.Milli) {
 // Bytes returns about how many bytes the track takes.
 func (t *Track) Bytes() int64 {
 	const kept = int64(unsafe.Sizeof(Track{}) + 2*unsafe.Sizeof(Episode{}) + 512) // with its key and its places in maps
-	n := kept + t.points.bytes() + t.hottest.bytes() + t.calls.bytes() + t.places.Bytes()
+	n := kept + t.points.bytes() + t.hottest.bytes() + t.calls.Bytes() + t.places.Bytes()
 	for _, e := range []*Episode{&t.cached[0], &t.cached[1], t.past[t.Followed.Sides()[0]], t.past[t.Followed.Sides()[1]]} {
 		if e != nil && e.means != nil {
 			n += int64(unsafe.Sizeof(*e.means))

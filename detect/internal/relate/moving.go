@@ -145,6 +145,10 @@ func (s succession) finding() detect.Finding {
 	}
 	f := casebook.NewFinding(casebook.MovingSpot, worst.Target, sample.Key{})
 	f.Severity, f.State = detect.Warning, detect.Resolved
+	f.Throttling = detect.JoinThrottling(s.keys)
+	if refusesForLong(f.Throttling) { // though few samples prove it of none of the keys
+		f.Lasting, critical = detect.Critical, true
+	}
 	if critical {
 		f.Severity = detect.Critical
 	}
@@ -154,7 +158,6 @@ func (s succession) finding() detect.Finding {
 	f.Peak, f.Consumed = worst.Peak, worst.Consumed
 	f.Utilization, f.Combined, f.Share, f.Shards = worst.Utilization, worst.Combined, worst.Share, 1
 	f.OverSeconds, f.OverIn = detect.AnyOver(s.keys)
-	f.Throttling = detect.JoinThrottling(s.keys)
 	f.Evidence, f.Quality, f.Replication = worst.Evidence, worst.Quality, worst.Replication
 	f.FirstSeen, f.LastSeen, f.Through = s.keys[0].FirstSeen, lastSeen(s.keys), last.Through
 	f.Seconds = int64(f.LastSeen.Sub(f.FirstSeen)/time.Second) + 1
@@ -175,6 +178,11 @@ func (s succession) finding() detect.Finding {
 	bound.Arguments.Units = bounded
 	f.Advice = []detect.Step{shuffle, bound}
 	return f
+}
+
+// refusesForLong reports whether a share that is critical was refused for a minute or longer.
+func refusesForLong(t *detect.Throttling) bool {
+	return t != nil && t.ShareLow >= detect.RefusedShare && t.To.Sub(t.From) >= detect.OutageSeconds*time.Second
 }
 
 // ownShards returns the steps for keys that get hot in turn if many callers make each key hot,

@@ -1,4 +1,6 @@
-package episode
+// Package retries keeps how the calls of a key were sent in its last seconds, and how often they were
+// sent again.
+package retries
 
 import (
 	"cmp"
@@ -14,20 +16,20 @@ import (
 // callersShown is the number of callers that a finding names.
 const callersShown = 5
 
-// retryRing keeps how a key's calls were sent in its last seconds. The zero value is
+// Ring keeps how a key's calls were sent in its last seconds. The zero value is
 // ready.
-type retryRing []retrySecond
+type Ring []second
 
-// retrySecond holds the calls of one second; it is shared and never changed.
-type retrySecond struct {
+// second holds the calls of one second; it is shared and never changed.
+type second struct {
 	at      int64
 	retries *sketch.Retries
 }
 
-// add records a second's calls, replacing its earlier ones. It leaves out seconds far
+// Add records a second's calls, replacing its earlier ones. It leaves out seconds far
 // from a limit, except for a sampled key, whose samples per second depend on chance. It
 // also leaves out seconds without a record of how calls were sent.
-func (r *retryRing) add(at int64, k *sketch.KeyLoad) {
+func (r *Ring) Add(at int64, k *sketch.KeyLoad) {
 	if k.Retries == nil {
 		return
 	}
@@ -35,8 +37,8 @@ func (r *retryRing) add(at int64, k *sketch.KeyLoad) {
 		return
 	}
 	all := *r
-	s := retrySecond{at, k.Retries.Cut()}
-	i, found := slices.BinarySearchFunc(all, at, func(s retrySecond, at int64) int { return cmp.Compare(s.at, at) })
+	s := second{at, k.Retries.Cut()}
+	i, found := slices.BinarySearchFunc(all, at, func(s second, at int64) int { return cmp.Compare(s.at, at) })
 	switch {
 	case found:
 		all[i] = s
@@ -51,10 +53,10 @@ func (r *retryRing) add(at int64, k *sketch.KeyLoad) {
 	*r = all
 }
 
-// summarise returns how calls were sent in the last minute up to a second, but not before
+// Summarise returns how calls were sent in the last minute up to a second, but not before
 // first. If that minute has no record, it uses the last minute with one. It is nil
 // without records.
-func (r retryRing) summarise(first, last int64) *detect.Retries {
+func (r Ring) Summarise(first, last int64) *detect.Retries {
 	within := r.cut(max(first, last-detect.TollSeconds+1), last)
 	if len(within) == 0 && len(r) > 0 {
 		last = r[len(r)-1].at
@@ -67,13 +69,13 @@ func (r retryRing) summarise(first, last int64) *detect.Retries {
 	for _, s := range within {
 		sum = sum.Plus(s.retries)
 	}
-	summary := summariseRetries(sum)
+	summary := summarise(sum)
 	summary.From, summary.To, summary.Seconds = detect.TimeOf(within[0].at), detect.TimeOf(within[len(within)-1].at+1), len(within)
 	return summary
 }
 
-func (r retryRing) cut(first, last int64) retryRing {
-	from, _ := slices.BinarySearchFunc(r, first, func(s retrySecond, at int64) int { return cmp.Compare(s.at, at) })
+func (r Ring) cut(first, last int64) Ring {
+	from, _ := slices.BinarySearchFunc(r, first, func(s second, at int64) int { return cmp.Compare(s.at, at) })
 	to := from
 	for to < len(r) && r[to].at <= last {
 		to++
@@ -81,8 +83,8 @@ func (r retryRing) cut(first, last int64) retryRing {
 	return r[from:to]
 }
 
-// summariseRetries returns sums as a finding shows them.
-func summariseRetries(r *sketch.Retries) *detect.Retries {
+// summarise returns sums as a finding shows them.
+func summarise(r *sketch.Retries) *detect.Retries {
 	all := countSent(r.Sent)
 	summary := &detect.Retries{
 		SentCalls: all, Estimated: r.FailedLargest > 0, Partial: r.Untold > 0,
@@ -124,9 +126,9 @@ func toFigure(value sample.Milli, s sketch.Spread) detect.Figure {
 	return detect.Figure{Value: detect.Units(value), Low: detect.Units(a.Low), High: detect.Units(a.High(0))}
 }
 
-// bytes returns about how many bytes the ring takes.
-func (r retryRing) bytes() (n int64) {
-	n = int64(cap(r)) * int64(unsafe.Sizeof(retrySecond{}))
+// Bytes returns about how many bytes the ring takes.
+func (r Ring) Bytes() (n int64) {
+	n = int64(cap(r)) * int64(unsafe.Sizeof(second{}))
 	for _, s := range r {
 		n += int64(unsafe.Sizeof(*s.retries))
 		for _, c := range s.retries.Callers {

@@ -1,4 +1,4 @@
-package episode
+package retries
 
 import (
 	"flag"
@@ -34,61 +34,61 @@ func TestTheLastMinute(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		story       string
-		add         func(r *retryRing)
+		add         func(r *Ring)
 		first, last int64
 		want        float64 // calls
 		from, to    int64
 		seconds     int
 	}{
-		{"nothing", func(*retryRing) {}, 0, 100, 0, 0, 0, 0},
-		{"a hundred seconds", func(r *retryRing) {
+		{"nothing", func(*Ring) {}, 0, 100, 0, 0, 0, 0},
+		{"a hundred seconds", func(r *Ring) {
 			for s := range int64(100) {
-				r.add(began+s, retriedKey(sentCalls(10, "a")))
+				r.Add(began+s, retriedKey(sentCalls(10, "a")))
 			}
 		}, 0, 99, 600, 40, 100, 60},
-		{"one of which is known better later", func(r *retryRing) {
+		{"one of which is known better later", func(r *Ring) {
 			for s := range int64(100) {
-				r.add(began+s, retriedKey(sentCalls(10, "a")))
+				r.Add(began+s, retriedKey(sentCalls(10, "a")))
 			}
-			r.add(began+70, retriedKey(sentCalls(15, "a")))
+			r.Add(began+70, retriedKey(sentCalls(15, "a")))
 		}, 0, 99, 605, 40, 100, 60},
-		{"in any order, and one that is too late", func(r *retryRing) {
+		{"in any order, and one that is too late", func(r *Ring) {
 			for s := range int64(60) {
-				r.add(began+159-s, retriedKey(sentCalls(10, "a")))
+				r.Add(began+159-s, retriedKey(sentCalls(10, "a")))
 			}
-			r.add(began, retriedKey(sentCalls(10, "a")))
+			r.Add(began, retriedKey(sentCalls(10, "a")))
 		}, 0, 159, 600, 100, 160, 60},
-		{"an episode that began within it", func(r *retryRing) {
+		{"an episode that began within it", func(r *Ring) {
 			for s := range int64(100) {
-				r.add(began+s, retriedKey(sentCalls(10, "a")))
+				r.Add(began+s, retriedKey(sentCalls(10, "a")))
 			}
 		}, 90, 99, 100, 90, 100, 10},
-		{"an episode that ended a while ago", func(r *retryRing) {
+		{"an episode that ended a while ago", func(r *Ring) {
 			for _, s := range []int64{3, 5, 500} {
-				r.add(began+s, retriedKey(sentCalls(10, "a")))
+				r.Add(began+s, retriedKey(sentCalls(10, "a")))
 			}
 		}, 0, 5, 20, 3, 6, 2},
-		{"one of which nothing is kept", func(r *retryRing) {
+		{"one of which nothing is kept", func(r *Ring) {
 			for _, s := range []int64{300, 500} {
-				r.add(began+s, retriedKey(sentCalls(10, "a")))
+				r.Add(began+s, retriedKey(sentCalls(10, "a")))
 			}
 		}, 0, 5, 10, 500, 501, 1},
-		{"a cool second, one of which nothing is told, and one that samples make cool", func(r *retryRing) {
+		{"a cool second, one of which nothing is told, and one that samples make cool", func(r *Ring) {
 			cool := retriedKey(sentCalls(10, "a"))
 			cool.Low.Write = 300_000
-			r.add(began, cool)
+			r.Add(began, cool)
 			sampled := retriedKey(sentCalls(0, "a"))
 			sampled.Low.Write, sampled.Draws.RateLow = 300_000, 0.01
-			r.add(began+3, sampled)
-			r.add(began+1, retriedKey(nil))
-			r.add(began+2, retriedKey(sentCalls(10, "a")))
+			r.Add(began+3, sampled)
+			r.Add(began+1, retriedKey(nil))
+			r.Add(began+2, retriedKey(sentCalls(10, "a")))
 		}, 0, 5, 10, 2, 4, 2},
 	} {
 		t.Run(c.story, func(t *testing.T) {
 			t.Parallel()
-			var r retryRing
+			var r Ring
 			c.add(&r)
-			got := r.summarise(began+c.first, began+c.last)
+			got := r.Summarise(began+c.first, began+c.last)
 			if got == nil {
 				if c.want != 0 {
 					t.Fatal("nothing is known")
@@ -107,13 +107,13 @@ func TestTheLastMinute(t *testing.T) {
 
 func TestCallersOfARing(t *testing.T) {
 	t.Parallel()
-	var r retryRing
-	r.add(began, retriedKey(sentCalls(10, "a", "b")))
+	var r Ring
+	r.Add(began, retriedKey(sentCalls(10, "a", "b")))
 	more := sentCalls(30, "a", "b")
 	more.Callers = more.Callers[1:] // what "a" sent is only in the sum
 	more.Untold = 7
-	r.add(began+1, retriedKey(more))
-	got := r.summarise(began, began+1)
+	r.Add(began+1, retriedKey(more))
+	got := r.Summarise(began, began+1)
 	if len(got.Callers) != 2 || got.Callers[0].Caller != "b" || got.Callers[0].Attempts != 80 || got.Callers[0].Share != 0.5 || got.Callers[1].Retries() != 10 {
 		t.Errorf("callers %+v", got.Callers)
 	}
@@ -138,16 +138,16 @@ func TestTollOfSamples(t *testing.T) {
 	}{{0.1, false}, {0.1, true}, {0.01, false}, {0.01, true}} {
 		r, of := rand.New(rand.NewPCG(5, 5)), missed
 		for range *rounds {
-			var ring retryRing
+			var ring Ring
 			var waited, failed float64
 			for s := range int64(seconds) {
-				w, f, k := second(r, shard, began+s, calls, c.rate, c.folded)
+				w, f, k := drawSecond(r, shard, began+s, calls, c.rate, c.folded)
 				waited, failed = waited+w, failed+f
 				if k != nil {
-					ring.add(began+s, k)
+					ring.Add(began+s, k)
 				}
 			}
-			got := ring.summarise(began, began+seconds)
+			got := ring.Summarise(began, began+seconds)
 			if !got.Estimated {
 				t.Fatalf("%+v is not called an estimate", got)
 			}
@@ -171,10 +171,10 @@ func TestTollOfSamples(t *testing.T) {
 	}
 }
 
-// second draws the calls of a second into a shard: one in three is sent up to four
+// drawSecond draws the calls of a second into a shard: one in three is sent up to four
 // times, with full jitter from 100 ms on, and fails if that does not do. The key is nil
 // where none is sampled.
-func second(r *rand.Rand, shard *sketch.Shard, at int64, calls int, rate float64, folded bool) (waited, failed float64, k *sketch.KeyLoad) {
+func drawSecond(r *rand.Rand, shard *sketch.Shard, at int64, calls int, rate float64, folded bool) (waited, failed float64, k *sketch.KeyLoad) {
 	cells := map[[2]int64]*sample.Record{}
 	for range calls {
 		rec := sample.Record{
