@@ -172,6 +172,19 @@ test("a request that its program aborts after a throttled attempt was throttled"
   assert.deepEqual([last.throttle, last.failed], ["TableReadKeyRangeThroughputExceeded", true]);
 });
 
+test("a retried request has its attempts and the time that they took", async () => {
+  const refused = { status: 400, __type: "ProvisionedThroughputExceededException", ThrottlingReasons: [{ reason: "TableWriteKeyRangeThroughputExceeded" }] };
+  const { client, sampler, samples } = sampled({}, (input, n) => (n === 1 ? refused : {}));
+  const begun = performance.now();
+  await client.send(put("user#1"));
+  const took = performance.now() - begun;
+  await sampler.close();
+  const [first, last] = samples;
+  assert.deepEqual([first.throttle, first.wcu, first.attempts], ["TableWriteKeyRangeThroughputExceeded", 0, undefined]);
+  assert.equal(last.attempts, 2);
+  assert.ok(last.waited_ms > 0 && last.waited_ms <= Math.ceil(took), `waited ${last.waited_ms} of ${took} ms`);
+});
+
 test("words in a condition are no PartiQL", async () => {
   const { client, sampler, samples } = sampled({}, () => ({ Items: [] }));
   const values = { ":in": { S: "open" }, ":0": { S: "user#1" } };
