@@ -61,8 +61,8 @@ export class Ending {
   }
 
   #recordDone(accesses, reported) {
-    const reasonFor = (access) => reasonOf({ name: access.error.Code }, 0, access);
-    const done = accesses.filter((access) => !access.error || this.#settle(access, reasonFor(access), false));
+    const isKnown = (access) => !access.error || this.#settle(access, reasonOf(access.error, 0, access), false);
+    const done = accesses.filter(isKnown);
     const isByStatement = reported.length === done.length && OPERATIONS[this.call.op].statement;
     if (isByStatement) done.forEach((access, i) => this.#charge([access], [reported[i]]));
     else this.#charge(done, reported);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createRequire } from "node:module";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
-import { GetItemCommand, ListTablesCommand, PutItemCommand, QueryCommand } from "@aws-sdk/client-dynamodb";
+import { BatchExecuteStatementCommand, GetItemCommand, ListTablesCommand, PutItemCommand, QueryCommand } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, GetCommand } from "@aws-sdk/lib-dynamodb";
 import { instrument, lines } from "../src/index.js";
 import { dynamodb, parse } from "./door.js";
@@ -183,6 +183,15 @@ test("a retried request has its attempts and the time that they took", async () 
   assert.deepEqual([first.throttle, first.wcu, first.attempts], ["TableWriteKeyRangeThroughputExceeded", 0, undefined]);
   assert.equal(last.attempts, 2);
   assert.ok(last.waited_ms > 0 && last.waited_ms <= Math.ceil(took), `waited ${last.waited_ms} of ${took} ms`);
+});
+
+test("a statement of a batch whose condition failed is priced by the old item", async () => {
+  const error = { Code: "ConditionalCheckFailed", Item: { pk: { S: "user#1" }, sk: { N: "7" }, a: { S: "x".repeat(1500) } } };
+  const { client, sampler, samples } = sampled({}, () => ({ Responses: [{ Error: error }] }));
+  const Statement = "DELETE FROM orders WHERE pk = 'user#1' AND sk = 7";
+  await client.send(new BatchExecuteStatementCommand({ Statements: [{ Statement, ReturnValuesOnConditionCheckFailure: "ALL_OLD" }] }));
+  await sampler.close();
+  assert.deepEqual(samples.map(({ wcu, condition_failed: failed }) => [wcu, failed]), [[2, 1]]);
 });
 
 test("words in a condition are no PartiQL", async () => {
