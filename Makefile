@@ -66,10 +66,11 @@ conformance: ## Hold payloads to the libraries of PagerDuty and Slack
 	cd internal/alert/receiver/conformance && go test -count=1 ./...
 
 .PHONY: clients
-clients: ## Test and type-check the Python client, build its wheel, and hold all clients to one table of calls; prints what each does not see
+clients: ## Test and type-check the Python and Node clients, build their packages, and hold all clients to one table of calls; prints what each does not see
 	python=$$(scripts/ensure-python-clients) && aio=$$(scripts/ensure-python-clients aio) && cd clients/python && \
 	"$$python" -m mypy && "$$python" -m pytest -q --ignore tests/test_aio.py && "$$aio" -m pytest -q tests/test_aio.py && \
 	"$$python" -m build --wheel --no-isolation --outdir $(CURDIR)/dist/clients .
+	scripts/ensure-node-client && cd clients/node && npm test && npm run --silent types && npm pack --silent --pack-destination $(CURDIR)/dist/clients
 	go test -tags e2e ./clients/... -count=1 -v -timeout 10m | grep -E 'sees|not seen|^(---|ok|FAIL|PASS)|^ +(---|.*_test\.go)'
 
 .PHONY: prometheus

@@ -17,5 +17,5 @@ var Findings []byte
 
 // Files are the documents, their pictures, and the files that they link to.
 //
-//go:embed *.md *.png *.json instrumenting
+//go:embed *.md *.png *.json
 var Files embed.FS

@@ -16,6 +16,9 @@ import (
 // client makes one call, and returns what it saw.
 type client func(t *testing.T, o order) observed
 
+// nodeClients are the SDK's two: a document client takes and returns plain values.
+var nodeClients = []string{"plain", "document"}
+
 // TestCannedCalls makes the calls that have answers in the table.
 func TestCannedCalls(t *testing.T) {
 	t.Run("go", func(t *testing.T) { runCalls(t, "go", goClient, "") })
@@ -30,6 +33,14 @@ func TestCannedCalls(t *testing.T) {
 		}
 		runCalls(t, "python", startRunner(t, python, "../python/tests/conformance.py"), "")
 	})
+	for _, kind := range nodeClients {
+		t.Run("node-"+kind, func(t *testing.T) {
+			if _, err := os.Stat("../node/node_modules/.complete"); err != nil {
+				t.Skip("no AWS SDK for JavaScript is installed: make clients installs it")
+			}
+			runCalls(t, "node", startRunner(t, "node", "--no-warnings", "../node/test/conformance.mjs", kind), "")
+		})
+	}
 }
 
 // runCalls makes the table's calls, and logs what the client does not see. Without an emulator it

@@ -28,6 +28,23 @@ func TestCalls(t *testing.T) {
 			runCalls(t, "python", startRunner(t, ensurePython(t, packages), arguments...), emulator)
 		})
 	}
+	for _, kind := range nodeClients {
+		t.Run("node-"+kind, func(t *testing.T) {
+			newOrders(t, emulator)
+			ensureNode(t)
+			runCalls(t, "node", startRunner(t, "node", "--no-warnings", "../node/test/conformance.mjs", kind), emulator)
+		})
+	}
+}
+
+// ensureNode installs the AWS SDK for JavaScript beside the Node client.
+func ensureNode(t *testing.T) {
+	t.Helper()
+	cmd := exec.Command("../../scripts/ensure-node-client")
+	cmd.Stderr = t.Output()
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // ensurePython returns the Python that has botocore, or aiobotocore.

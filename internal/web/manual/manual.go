@@ -226,9 +226,6 @@ func Handler(files fs.FS, show func(w http.ResponseWriter, r *http.Request, all 
 	return func(w http.ResponseWriter, r *http.Request) {
 		name := r.PathValue("name")
 		if info, err := fs.Stat(files, name); path.Ext(name) != ".md" && err == nil && info.Mode().IsRegular() {
-			if strings.HasPrefix(name, "instrumenting/") { // to be read, not run
-				w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-			}
 			w.Header().Set("Cache-Control", "max-age=300")
 			file.ServeHTTP(w, r)
 			return
