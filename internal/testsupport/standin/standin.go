@@ -1,5 +1,5 @@
-// Package standin starts the DynamoDBs that others wrote, by the scripts of their names: dynalite,
-// ministack and moto. It is for tests only.
+// Package standin starts the DynamoDBs that others wrote by scripts/standin: dynalite, ministack
+// and moto. It is for tests only.
 package standin
 
 import (
@@ -19,11 +19,11 @@ import (
 )
 
 // Start starts a DynamoDB for this test on loopback, and returns its address. scripts is the path
-// of the folder with its script.
+// of the folder with the script.
 func Start(t *testing.T, scripts, name string) string {
 	t.Helper()
-	script := filepath.Join(scripts, name)
-	if out, err := exec.CommandContext(t.Context(), script, "install").CombinedOutput(); err != nil {
+	script := filepath.Join(scripts, "standin")
+	if out, err := exec.CommandContext(t.Context(), script, name, "install").CombinedOutput(); err != nil {
 		t.Fatalf("install %s: %v\n%s", name, err, out)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -38,7 +38,7 @@ func Start(t *testing.T, scripts, name string) string {
 		t.Fatal(err)
 	}
 	// It ends in the cleanup, after the test's context.
-	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), script, "run", port)
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), script, name, "run", port)
 	cmd.Stdout, cmd.Stderr = log, log
 	// A group of its own, so that what it starts ends with it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
