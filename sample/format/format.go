@@ -33,9 +33,12 @@ const (
 	CloudTrail Format = "cloudtrail"
 	// OTLP is OpenTelemetry's spans, in protobuf or JSON.
 	OTLP Format = "otlp"
+	// Firehose is requests of Amazon Data Firehose, whose records are of any format of text. No
+	// topic has them.
+	Firehose Format = "firehose"
 )
 
-// Formats lists every format.
+// Formats lists every format of a topic.
 func Formats() []Format { return []Format{Keyheat, Protobuf, Stream, CloudTrail, OTLP} }
 
 // Parse returns the format with a name.
@@ -84,6 +87,8 @@ func NewDecoder(f Format, tables Tables) Decoder {
 		d := samplepb.NewDecoder()
 		d.SetRates(rates)
 		return d
+	case Firehose:
+		return newFirehose(tables)
 	}
 	d := keyheatjson.NewDecoder()
 	d.SetRates(rates)

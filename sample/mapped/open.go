@@ -34,16 +34,29 @@ type Object struct {
 // queues pass it on. It reports whether any was taken. Elements without one, in a list in which
 // others have one, are passed to left.
 func Open(value json.RawMessage, take func(Object) bool, left func(json.RawMessage)) bool {
-	return opener{take, left}.open(value, maxOpened)
+	return opener{take, left, valueIn}.open(value, maxOpened)
+}
+
+// OpenLine is Open for the list that a line is, or the object in it, which may have other text
+// around it. It decompresses nothing: who writes a log's line must not make its reader work
+// without a bound.
+func OpenLine(line []byte, take func(Object) bool) bool {
+	value := json.RawMessage(line)
+	if !bytes.HasPrefix(line, []byte("[")) || !json.Valid(line) {
+		value = objectIn(line)
+	}
+	return opener{take, func(json.RawMessage) {}, objectIn}.open(value, maxOpened)
 }
 
 type opener struct {
 	take func(Object) bool
 	left func(json.RawMessage)
+	// in returns the object or list in a text; nil is none.
+	in func(text []byte) json.RawMessage
 }
 
 func (o opener) open(value json.RawMessage, depth int) bool {
-	value = inner(value)
+	value = innerBy(value, o.in)
 	if depth == 0 || len(value) == 0 {
 		return false
 	}
@@ -118,7 +131,9 @@ func objectOfPairs(list json.RawMessage) json.RawMessage {
 }
 
 // inner returns the object or list that a value is, or that is in its text. Nil is none.
-func inner(value json.RawMessage) json.RawMessage {
+func inner(value json.RawMessage) json.RawMessage { return innerBy(value, valueIn) }
+
+func innerBy(value json.RawMessage, in func(text []byte) json.RawMessage) json.RawMessage {
 	value = present(value)
 	if len(value) == 0 || value[0] == '{' || value[0] == '[' {
 		return value
@@ -127,7 +142,7 @@ func inner(value json.RawMessage) json.RawMessage {
 	if !isText {
 		return nil
 	}
-	return valueIn([]byte(text))
+	return in([]byte(text))
 }
 
 // valueIn returns the object or list in a text, which may have other text around it, be in base64,
