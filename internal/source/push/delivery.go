@@ -14,8 +14,9 @@ type delivery struct {
 	user     string // empty where nobody asked
 	producer string // its name in the store; empty for none
 	formerly string // its name before users had names of their own
+	brief    bool   // it is short-lived
 	sequence int64
-	mark     string // hash of the body
+	mark     string // hash of the body, or of Firehose's id of the request
 	format   format.Format
 	body     []byte
 	hold     *source.Hold
@@ -123,7 +124,7 @@ func (s *Source) next(ctx context.Context, d *delivery) (*source.Move, *response
 	switch {
 	case d.sequence == expected:
 		if stored.Next == "" {
-			if refused := s.refuseName(ctx, d.user); refused != nil {
+			if refused := s.refuseName(ctx, d); refused != nil {
 				return nil, refused
 			}
 		}

@@ -23,7 +23,7 @@ type door struct {
 	mu        sync.Mutex
 	partition source.Partition // nil while it is not claimed
 	at        int64
-	// keyed is when a span with a key arrived last.
+	// keyed is when a span, or a record of Firehose's, with a key arrived last.
 	keyed time.Time
 	// lost is what producers dropped, and lastGap when a gap of that was recorded.
 	lost    loss
@@ -129,7 +129,7 @@ func (d *door) fold(ctx context.Context, b *delivery, move *source.Move) error {
 	if err := d.partition.Fold(ctx, batch); err != nil {
 		return err
 	}
-	if b.format == format.OTLP && b.outcome.Counted > b.outcome.CallerOnly {
+	if (b.format == format.OTLP || b.format == format.Firehose) && b.outcome.Counted > b.outcome.CallerOnly {
 		d.keyed = time.Now()
 	}
 	d.at++
@@ -138,7 +138,8 @@ func (d *door) fold(ctx context.Context, b *delivery, move *source.Move) error {
 	return nil
 }
 
-// spansAwaited is how long spans with keys are waited for after the last one.
+// spansAwaited is how long spans, or Firehose's records, with keys are waited for after the last
+// one.
 const spansAwaited = 5 * time.Minute
 
 // batch returns a batch without messages. It is read a while ago: until then every sample has

@@ -46,6 +46,37 @@ func TestOneUsersNamesLockNobodyElseOut(t *testing.T) {
 	}
 }
 
+// TestShortLivedProducersHaveFiveTimesTheRoom: a fleet of functions has many producers, which do not
+// take the room of the lasting ones.
+func TestShortLivedProducersHaveFiveTimesTheRoom(t *testing.T) {
+	t.Parallel()
+	st := openStore(t, pgtest.Quick(t))
+	d := openDoor(t, st, "one", push.Config{MaxNames: 2})
+	short := func(name string, sequence int) reply {
+		return mustSend(t, d.url, batch(sequence), append(numbered(name, sequence), "Keyheat-Producer-Life", "short", "User", "orders")...)
+	}
+	for i := range 10 {
+		if r := short(fmt.Sprint("f", i), 1); r.status != 200 || r.Delivery != "exactly_once" {
+			t.Errorf("function %d: %+v", i, r)
+		}
+	}
+	if r := short("f10", 1); r.status != 429 || !strings.Contains(r.Error, "10 producers' names, and none was idle for 15 min") {
+		t.Errorf("one function too many: %+v", r)
+	}
+	if r := short("f9", 2); r.status != 200 {
+		t.Errorf("a function's next batch: %+v", r)
+	}
+	if r := short("f9", 1); r.status != 409 {
+		t.Errorf("a function's first batch again: %+v", r)
+	}
+	if r := mustSend(t, d.url, batch(1), append(numbered("f9", 1), "User", "orders")...); r.status != 200 {
+		t.Errorf("a lasting producer of a function's name: %+v", r)
+	}
+	if r := mustSend(t, d.url, batch(1), append(numbered("f11", 1), "Keyheat-Producer-Life", "long")...); r.status != 400 || !strings.Contains(r.Error, "short") {
+		t.Errorf("another life: %+v", r)
+	}
+}
+
 // crowd is a store that holds the lookups of one user's producers until it is released.
 type crowd struct {
 	*store.Store

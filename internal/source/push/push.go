@@ -25,19 +25,30 @@
 // send them again. It refuses the one producer for a while then: processes that share a name
 // must not do so to all others again and again.
 //
+// A function's environments come and go. Their producers say Keyheat-Producer-Life: short, have
+// five times the room, and are forgotten once they were idle for 15 minutes and the room is used
+// up.
+//
 // # Spans
 //
 // POST /v1/traces takes requests of OTLP exporters, and answers as OTLP/HTTP says. Exporters
 // send again without a number, so spans count at least once. A collector recognises a repeated
 // span by its id among the newest ones: see [sample.Recent].
 //
+// # Firehose
+//
+// POST /v1/firehose takes Amazon Data Firehose's HTTP deliveries, whose records package format
+// explains. Firehose sends a request again under its id, so an id is a short-lived producer of one
+// batch: it counts once at all collectors. Records that Firehose reads twice are recognised by
+// their ids, at one collector.
+//
 // # Watermarks
 //
 // A log knows what waits to be read, and a push does not. So a collector promises that
 // samples older than Config.Late have arrived. Later ones count in seconds that are closed
 // already. Each collector has a watermark for each format; the ones of a collector that is
-// gone are not waited for. Spans arrive later (Config.SpansLate). Their watermark falls behind
-// only while spans with keys arrive.
+// gone are not waited for. Spans and Firehose's records arrive later (Config.SpansLate). Their
+// watermark falls behind only while some with keys arrive.
 package push
 
 import (
@@ -82,11 +93,16 @@ type Config struct {
 	// NameRest is how long batches of a producer are refused, at first, after two collectors had
 	// batches of it at once. It doubles each time, up to a minute.
 	NameRest time.Duration
-	// MaxNames bounds the names of each user's producers in the store.
+	// MaxNames bounds the names of each user's lasting producers in the store. A user may have
+	// five times as many short-lived ones.
 	MaxNames int64
+	// Sources are the streams of Firehose that may deliver, as ARNs that may end with *; empty
+	// for all of users who may send.
+	Sources []string
 	// User returns who makes a request, by its context; nil where nobody is known.
 	User func(context.Context) string
-	// Late is how old samples may be when they arrive, and SpansLate how old spans.
+	// Late is how old samples may be when they arrive, and SpansLate how old spans and what
+	// Firehose delivers.
 	Late, SpansLate time.Duration
 }
 
@@ -98,7 +114,7 @@ func Default() Config {
 	}
 }
 
-// Source takes batches: see Samples and Traces. It is a prometheus.Collector.
+// Source takes batches: see Handlers. It is a prometheus.Collector.
 type Source struct {
 	config Config
 	store  Store
@@ -136,7 +152,7 @@ func New(c Config, st Store, logger *slog.Logger) *Source {
 		config: c, store: st, log: logger, arriving: source.NewBudget(c.MemoryBytes / 2), memory: source.NewBudget(c.MemoryBytes / 2), slots: make(chan struct{}, c.MaxWaiting),
 		decode: newDecompressor(c.MaxBatch), numbered: make(map[string]*delivery), resting: make(map[string]rest), doors: make(map[format.Format]*door),
 	}
-	for _, f := range []format.Format{format.Keyheat, format.Protobuf, format.OTLP} {
+	for _, f := range []format.Format{format.Keyheat, format.Protobuf, format.OTLP, format.Firehose} {
 		s.doors[f] = &door{source: s, name: doorPrefix + c.Instance + "/" + string(f)}
 	}
 	s.lookups = daemon.NewTurns(lookupsAtOnce)
@@ -189,8 +205,13 @@ func (s *Source) Unread() []daemon.Fault { return nil }
 // Subscription returns nothing: each collector has doors of its own.
 func (s *Source) Subscription() []string { return nil }
 
-// Samples returns the handler of batches of samples.
-func (s *Source) Samples() http.Handler {
+// Handlers returns the handlers of requests, by their patterns.
+func (s *Source) Handlers() map[string]http.Handler {
+	return map[string]http.Handler{"POST /v1/samples": s.samples(), "POST /v1/traces": s.traces(), "POST /v1/firehose": s.firehose()}
+}
+
+// samples returns the handler of batches of samples.
+func (s *Source) samples() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		response := s.take(w, r, (*delivery).readHeaders)
 		s.responses.WithLabelValues(strconv.Itoa(response.status)).Inc()
@@ -198,8 +219,8 @@ func (s *Source) Samples() http.Handler {
 	})
 }
 
-// Traces returns the handler of spans.
-func (s *Source) Traces() http.Handler {
+// traces returns the handler of spans.
+func (s *Source) traces() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		response := s.take(w, r, (*delivery).readSpanHeaders)
 		if response.body.isBroken() {

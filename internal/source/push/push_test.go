@@ -99,9 +99,9 @@ type userKey struct{}
 
 // door is a collector that takes batches.
 type door struct {
-	url, traces string
-	store       *dying
-	stop        func()
+	url, traces, firehose string
+	store                 *dying
+	stop                  func()
 }
 
 // openDoor starts a collector; settings may be zero.
@@ -134,8 +134,9 @@ func openDoorOn(t *testing.T, looked push.Store, st *store.Store, instance strin
 	}, d.store, 42, quiet)
 	c.WatchSource(s)
 	routes := http.NewServeMux()
-	routes.Handle("POST /v1/samples", s.Samples())
-	routes.Handle("POST /v1/traces", s.Traces())
+	for pattern, h := range s.Handlers() {
+		routes.Handle(pattern, h)
+	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		routes.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), userKey{}, r.Header.Get("User"))))
 	}))
@@ -147,7 +148,7 @@ func openDoorOn(t *testing.T, looked push.Store, st *store.Store, instance strin
 		defer last()
 		_ = s.Run(ctx, c)
 	})
-	d.url, d.traces = server.URL+"/v1/samples", server.URL+"/v1/traces"
+	d.url, d.traces, d.firehose = server.URL+"/v1/samples", server.URL+"/v1/traces", server.URL+"/v1/firehose"
 	d.stop = sync.OnceFunc(func() {
 		cancel()
 		wg.Wait()
@@ -448,7 +449,7 @@ func TestAnIdleDoorMovesTheWatermark(t *testing.T) {
 		for _, w := range snap.Watermarks {
 			lag = max(lag, snap.Now.Sub(w.Time))
 		}
-		return len(snap.Watermarks) == 3 && lag < 10*time.Second
+		return len(snap.Watermarks) == 4 && lag < 10*time.Second
 	})
 }
 

@@ -17,6 +17,8 @@ import (
 const (
 	headerProducer = "Keyheat-Producer"
 	headerSequence = "Keyheat-Sequence"
+	// headerLife says "short" of a producer that soon ends, such as a function's.
+	headerLife = "Keyheat-Producer-Life"
 )
 
 // isProducer matches the names that a producer may have.
@@ -50,9 +52,15 @@ func (s *Source) read(w http.ResponseWriter, r *http.Request, headers headerRead
 			return nil, refuse(http.StatusBadRequest, noSpans)
 		}
 	}
-	sum := sha256.Sum256(d.body)
-	d.mark = hex.EncodeToString(sum[:16])
+	if d.mark == "" {
+		d.mark = markOf(d.body)
+	}
 	return d, nil
+}
+
+func markOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16])
 }
 
 // headerReader reads a request's headers, or returns why it is refused.
@@ -75,6 +83,20 @@ func (d *delivery) readHeaders(r *http.Request) *response {
 	if d.sequence, err = strconv.ParseInt(number, 10, 64); err != nil || d.sequence < 1 || !isProducer.MatchString(producer) {
 		return refuse(http.StatusBadRequest, headerProducer+" and "+headerSequence+": send both, a name of 1 to 128 letters, digits, '.', '_', ':' or '-', and a number from 1")
 	}
-	d.producer, d.formerly = namesOf(d.user)+producer, namesOf("")+producer
+	switch life := r.Header.Get(headerLife); life {
+	case "short":
+		d.setBrief(producer)
+	case "":
+		d.producer, d.formerly = namesOf(d.user)+producer, namesOf("")+producer
+	default:
+		return refuse(http.StatusBadRequest, headerLife+`: send "short" for a producer that soon ends, or leave it out`)
+	}
 	return nil
+}
+
+// setBrief names a short-lived producer.
+func (d *delivery) setBrief(name string) {
+	d.brief = true
+	d.producer = briefOf(d.user) + name
+	d.formerly = d.producer
 }
