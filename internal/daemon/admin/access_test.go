@@ -99,7 +99,12 @@ func must(t *testing.T, err error) {
 // serving runs a server with an access, with one path that tells who asks.
 func serving(t *testing.T, a admin.Access, address string) string {
 	t.Helper()
-	s, err := admin.Open(t.Context(), admin.Options{Address: address, Access: a}, slog.New(slog.DiscardHandler))
+	return servingWith(t, admin.Options{Address: address, Access: a})
+}
+
+func servingWith(t *testing.T, o admin.Options) string {
+	t.Helper()
+	s, err := admin.Open(t.Context(), o, slog.New(slog.DiscardHandler))
 	must(t, err)
 	s.Handle("/whoami", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "user "+admin.User(r.Context())+" "+r.Header.Get("X-User"))
@@ -194,6 +199,30 @@ func TestUsers(t *testing.T) {
 	a.file(t, tlsText)
 	if code, _ := (ask{"POST", "ada", "anything", ""}).of(t, c, "https://"+at+"/whoami"); code != http.StatusForbidden {
 		t.Errorf("a user whom no file knows any more changes something: %d", code)
+	}
+}
+
+// TestAnotherProofIsAPassword: what Credentials make of a request is asked for as any password, also
+// under TLS, where the toolkit answers in another way.
+func TestAnotherProofIsAPassword(t *testing.T) {
+	t.Parallel()
+	a := newAuthority(t)
+	a.sign(t, "server", []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth})
+	for scheme, text := range map[string]string{"https": tlsText, "http": ""} {
+		at := servingWith(t, admin.Options{
+			Address: "127.0.0.1:0", Access: admin.Access{ConfigFile: a.file(t, text+users(t, "ada", "bob")), Operators: []string{"ada"}},
+			Credentials: func(h http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					r.SetBasicAuth(r.Header.Get("X-User"), r.Header.Get("X-User")+"-password")
+					h.ServeHTTP(w, r)
+				})
+			},
+		})
+		for name, want := range map[string]int{"ada": http.StatusOK, "bob": http.StatusForbidden, "eve": http.StatusUnauthorized} {
+			if code, body := (ask{method: "POST", header: name}).of(t, a.client(t, ""), scheme+"://"+at+"/whoami"); code != want {
+				t.Errorf("%s as %s: %d %s, want %d", scheme, name, code, body, want)
+			}
+		}
 	}
 }
 

@@ -59,9 +59,11 @@ type Server struct {
 	listener *connections
 	hosts    []string
 	access   Access
-	mux      *http.ServeMux
-	registry *prometheus.Registry
-	log      *slog.Logger
+	// credentials is Options.Credentials; never nil.
+	credentials func(http.Handler) http.Handler
+	mux         *http.ServeMux
+	registry    *prometheus.Registry
+	log         *slog.Logger
 
 	mu       sync.Mutex
 	gates    []gate
@@ -82,6 +84,9 @@ type Options struct {
 	// Handlers are served from the first moment, by their ServeMux patterns; others are added
 	// with Handle.
 	Handlers map[string]http.Handler
+	// Credentials, if set, is in front of everything: it may turn another proof of who sends a
+	// request into a user and a password.
+	Credentials func(http.Handler) http.Handler
 	// Access is who may reach it. Open does not judge whether that is wise:
 	// [Access.Validate] does.
 	Access Access
@@ -98,6 +103,9 @@ func Open(ctx context.Context, o Options, logger *slog.Logger) (*Server, error) 
 		return nil, fmt.Errorf("%w: "+remedy, err)
 	}
 	s := &Server{listener: newConnections(listener), hosts: o.Hosts, access: o.Access, mux: http.NewServeMux(), registry: newRegistry(), log: logger}
+	if s.credentials = o.Credentials; s.credentials == nil {
+		s.credentials = func(h http.Handler) http.Handler { return h }
+	}
 	s.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "keyheat_ready", Help: "1 while the daemon can do its own work, 0 while /-/ready lists reasons why not.",
 	}, s.readyValue), s.listener.evicted)
@@ -195,6 +203,12 @@ func (s *Server) serve(server *http.Server) error {
 	}
 	if p, err := protectionOf(s.access.ConfigFile); err == nil && p.encrypts { // web.Serve returns the error
 		s.listener.encrypt()
+	}
+	// Called when web.Serve has put its question for passwords before the handler, and nothing is
+	// accepted yet: there is no other way in front of it.
+	server.BaseContext = func(net.Listener) context.Context {
+		server.Handler = s.credentials(server.Handler)
+		return context.Background()
 	}
 	return web.Serve(s.listener, server, &web.FlagConfig{WebConfigFile: &s.access.ConfigFile}, s.log)
 }
