@@ -18,7 +18,8 @@ import (
 
 // HTTP is the input of samples and spans that producers send.
 type HTTP struct {
-	Enabled bool `yaml:"enabled" help:"take samples at POST /v1/samples and OpenTelemetry spans at POST /v1/traces of admin.listen, beside Kafka and streams or alone. The users who may send are web.operators"`
+	Enabled bool     `yaml:"enabled" help:"take samples at POST /v1/samples, OpenTelemetry spans at POST /v1/traces and Amazon Data Firehose at POST /v1/firehose of admin.listen, beside Kafka and streams or alone. The users who may send are web.operators"`
+	Sources []string `yaml:"firehose_sources" help:"the Firehose streams that may deliver, as ARNs that may end with *; empty for every stream with the access key of one of web.operators"`
 	// door answers requests before the store is open.
 	door *push.Source
 }
@@ -28,14 +29,20 @@ type HTTP struct {
 const sendLate = 3 * time.Second
 
 // spansLate is how old spans are when they arrive: five seconds that an SDK gathers them, and as
-// many in an OpenTelemetry Collector.
+// many in an OpenTelemetry Collector. Firehose gathers as long at most, if it is set so.
 const spansLate = 10 * time.Second
 
 func (h *HTTP) name() string { return "http" }
 
 func (h *HTTP) isConfigured() bool { return h.Enabled }
 
-func (h *HTTP) check(*config.Faults) {}
+func (h *HTTP) check(f *config.Faults) {
+	for _, source := range h.Sources {
+		if !strings.HasPrefix(source, "arn:") {
+			f.Addf("http.firehose_sources", "%q is no ARN: give one such as arn:aws:firehose:eu-west-1:111122223333:deliverystream/NAME, or its beginning and *", source)
+		}
+	}
+}
 
 // checkSenders checks that somebody may send.
 func (c *Config) checkSenders(f *config.Faults) {
@@ -53,13 +60,13 @@ func (h *HTTP) openDoor(config *Config, log *slog.Logger) (handlers map[string]h
 	if !h.Enabled {
 		return nil, nil
 	}
-	settings := push.Config{User: admin.User, Late: config.Commit.Interval + sendLate, SpansLate: config.Commit.Interval + spansLate}
+	settings := push.Config{User: admin.User, Sources: h.Sources, Late: config.Commit.Interval + sendLate, SpansLate: config.Commit.Interval + spansLate}
 	if settings.Instance, err = cli.Instance(config.Admin.Listen); err != nil {
 		return nil, err
 	}
 	_, settings.MemoryBytes, _ = config.share()
 	h.door = push.New(settings, nil, log)
-	return map[string]http.Handler{"POST /v1/samples": h.door.Samples(), "POST /v1/traces": h.door.Traces()}, nil
+	return h.door.Handlers(), nil
 }
 
 func (h *HTTP) open(ctx context.Context, config *Config, d cli.Daemon) (*reading, error) {
@@ -75,7 +82,7 @@ func (h *HTTP) open(ctx context.Context, config *Config, d cli.Daemon) (*reading
 	}
 	h.door.SetStore(d.Store)
 	d.Ops.Ready("http", h.door.Ready)
-	d.Log.Info("samples and spans are taken", slog.String("at", "http://"+d.Ops.Addr()+"/v1/samples and /v1/traces"))
+	d.Log.Info("samples are taken", slog.String("at", "http://"+d.Ops.Addr()+"/v1/samples, /v1/traces and /v1/firehose"))
 	apply := func(next *Config) error {
 		collector.Reconfigure(decoders(next), next.Hider(next.Keys), next.Tables.Targets())
 		return nil

@@ -15,6 +15,7 @@ import (
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/daemon"
 	"github.com/keyheat/keyheat/internal/source"
+	"github.com/keyheat/keyheat/internal/source/push"
 	"github.com/keyheat/keyheat/sketch"
 )
 
@@ -50,6 +51,7 @@ func run(ctx context.Context, config *Config, again func() (*Config, error), log
 	if options.Handlers, err = config.HTTP.openDoor(config, log); err != nil {
 		return err
 	}
+	options.Credentials = push.AccessKeys
 	return cli.Serve(ctx, options, config.Store, log, func(ctx context.Context, d cli.Daemon) error {
 		return config.collect(ctx, again, d)
 	})

@@ -48,7 +48,7 @@ func serve(ctx context.Context, config *Config, again func() (*Config, error), l
 func serveWith(ctx context.Context, config *Config, again func() (*Config, error), samples *door, logs io.Writer) error {
 	cli.BoundHeap(int64(config.Judge.Memory), besideJudge)
 	server := config.Web.Options(config.Listen, config.Hosts)
-	server.Handlers = samples.handlers()
+	samples.addTo(&server)
 	return cli.Serve(ctx, server, config.Store, config.Log.Logger(logs), func(ctx context.Context, d cli.Daemon) (err error) {
 		var current atomic.Pointer[Config]
 		current.Store(config)

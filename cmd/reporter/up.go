@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/http"
 	"os"
 	"strings"
 
@@ -77,11 +76,10 @@ func newDoor(config *Config, out, logs io.Writer) (*door, error) {
 	return &door{source: push.New(settings, nil, config.Log.Logger(logs)), out: out}, nil
 }
 
-func (d *door) handlers() map[string]http.Handler {
-	if d == nil {
-		return nil
+func (d *door) addTo(server *admin.Options) {
+	if d != nil {
+		server.Handlers, server.Credentials = d.source.Handlers(), push.AccessKeys
 	}
-	return map[string]http.Handler{"POST /v1/samples": d.source.Samples(), "POST /v1/traces": d.source.Traces()}
 }
 
 // open returns what takes samples until its context ends, and then commits the last ones.
