@@ -28,6 +28,16 @@
 // counted. The program gets the same responses and errors as without the middleware, even if
 // the middleware asked DynamoDB for consumed capacity (Options.AskCapacity).
 //
+// # Functions
+//
+// A function is frozen after each answer, and ends without notice. It calls [Sampler.Flush] before
+// it answers, so that nothing waits for the next call:
+//
+//	defer sampler.Flush(ctx)
+//
+// With WriterSink(os.Stdout) the records are lines of the function's log, from which Amazon Data
+// Firehose delivers them to a collector. With package httpsink the function sends them itself.
+//
 // # Units and retries
 //
 // Units are the consumed capacity that DynamoDB reported. If it reported none, they are
@@ -183,6 +193,14 @@ func (s *Sampler) Stats() Stats {
 		UnknownIndexKeys: c.unknownIndexKeys.Load(), Failed: c.failed.Load(),
 		DescribeErrors: c.describeErrors.Load(), SinkErrors: c.sinkErrors.Load(), Panics: c.panicks.Load(),
 	}
+}
+
+// Flush sends the pending records, and returns once the sink has taken them. A function calls it
+// before it answers, because it is frozen afterwards. Flush returns when ctx ends, even if the sink
+// hangs: the sink then goes on with these records when the function does. An error says which
+// records the sink did not take.
+func (s *Sampler) Flush(ctx context.Context) error {
+	return s.worker.flush(ctx)
 }
 
 // Close sends the pending records and ends the sampler's goroutines. Later requests are not

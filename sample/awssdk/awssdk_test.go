@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -237,6 +238,53 @@ func TestAStuckSinkIsNoOnesWait(t *testing.T) {
 	if _, err := update(t.Context(), client); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestFlushWaitsForTheSink: a function flushes before it answers. What the sink has not taken, and
+// that it has not, is an error.
+func TestFlushWaitsForTheSink(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		sink, refuse := &kept{}, errors.New("no collector")
+		var slow time.Duration
+		var err error
+		client, sampler := instrument(t, awssdk.Options{Sink: awssdk.SinkFunc(func(ctx context.Context, records []sample.Record) error {
+			time.Sleep(slow)
+			return errors.Join(err, sink.Write(ctx, records))
+		}), Tables: orders}, response{body: `{}`})
+		call := func(within time.Duration) error {
+			time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second + 100*time.Millisecond))) // the tick is over
+			_, failed := update(t.Context(), client)
+			must.Succeed(t, failed)
+			ctx, cancel := context.WithTimeout(t.Context(), within)
+			defer cancel()
+			return sampler.Flush(ctx)
+		}
+		for i := range 3 {
+			must.Succeed(t, call(time.Millisecond))
+			if len(sink.records) != i+1 {
+				t.Errorf("the sink has %d records behind %d calls", len(sink.records), i+1)
+			}
+		}
+		must.Succeed(t, sampler.Flush(t.Context())) // of nothing
+		slow = time.Second
+		if err := call(10 * time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a slow sink: %v", err)
+		}
+		synctest.Wait()
+		time.Sleep(2 * time.Second)
+		if slow = 0; len(sink.records) != 4 {
+			t.Errorf("the slow sink has %d records at last, want 4", len(sink.records))
+		}
+		err = refuse
+		if err := call(time.Second); err == nil || !strings.Contains(err.Error(), "did not take 1 records") {
+			t.Errorf("a sink that refuses: %v", err)
+		}
+		must.Succeed(t, sampler.Close(t.Context()))
+		if err := sampler.Flush(t.Context()); err == nil || !strings.Contains(err.Error(), "closed") {
+			t.Errorf("after Close: %v", err)
+		}
+	})
 }
 
 func TestCloseTwice(t *testing.T) {

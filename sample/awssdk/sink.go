@@ -2,6 +2,7 @@ package awssdk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -58,6 +59,8 @@ type worker struct {
 	cancel context.CancelFunc
 	stop   chan struct{}
 	ended  chan struct{}
+	// asked has requests to flush; each is closed once all records before it went to the sink.
+	asked chan chan struct{}
 
 	mu      sync.Mutex // orders the last runBeside before close
 	closing bool
@@ -65,7 +68,7 @@ type worker struct {
 }
 
 func startWorker(sink Sink, fold *fold, count *counters) *worker {
-	w := &worker{sink: sink, fold: fold, count: count, stop: make(chan struct{}), ended: make(chan struct{})}
+	w := &worker{sink: sink, fold: fold, count: count, stop: make(chan struct{}), ended: make(chan struct{}), asked: make(chan chan struct{})}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	go w.run()
 	return w
@@ -78,17 +81,21 @@ func (w *worker) run() {
 		timer := time.NewTimer(time.Until(now.Truncate(time.Second).Add(time.Second)))
 		select {
 		case <-timer.C:
-			w.flush()
+			w.send()
+		case flushed := <-w.asked:
+			timer.Stop()
+			w.send()
+			close(flushed)
 		case <-w.stop:
 			timer.Stop()
-			w.flush()
+			w.send()
 			return
 		}
 	}
 }
 
-// flush sends the folded records to the sink. A sink that panics has taken none.
-func (w *worker) flush() {
+// send sends the folded records to the sink. A sink that panics has taken none.
+func (w *worker) send() {
 	records, lost := w.fold.take()
 	if sink, tells := w.sink.(LossSink); tells && lost.n > 0 {
 		sink.Lose(lost.n, time.UnixMilli(lost.since), time.UnixMilli(lost.until))
@@ -135,6 +142,31 @@ func (w *worker) runBeside(task func(ctx context.Context)) {
 	})
 }
 
+// flush waits until the sink has taken the records that are pending now.
+func (w *worker) flush(ctx context.Context) error {
+	dropped, flushed := w.count.dropped.Load(), make(chan struct{})
+	select {
+	case w.asked <- flushed:
+	case <-w.ended:
+		return errors.New("awssdk: the sampler is closed")
+	case <-ctx.Done():
+		return tooLate(ctx)
+	}
+	select {
+	case <-flushed:
+	case <-ctx.Done():
+		return tooLate(ctx)
+	}
+	if n := w.count.dropped.Load() - dropped; n > 0 {
+		return fmt.Errorf("awssdk: the sink did not take %d records", n)
+	}
+	return nil
+}
+
+func tooLate(ctx context.Context) error {
+	return fmt.Errorf("awssdk: the sink did not take all records in time: %w", ctx.Err())
+}
+
 func (w *worker) close(ctx context.Context) error {
 	dropped := w.count.dropped.Load()
 	w.fold.close()
@@ -148,7 +180,7 @@ func (w *worker) close(ctx context.Context) error {
 	select {
 	case <-w.ended:
 	case <-ctx.Done():
-		return fmt.Errorf("awssdk: the sink did not take all records in time: %w", ctx.Err())
+		return tooLate(ctx)
 	}
 	w.cancel() // nobody reads the result of a running DescribeTable any more
 	w.tasks.Wait()

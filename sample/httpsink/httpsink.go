@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,6 +49,9 @@ type Options struct {
 	Client *http.Client
 	// RetryFor is how long a batch is sent again before it is dropped.
 	RetryFor time.Duration
+	// ShortLived says that this process soon ends or freezes, such as a function's: collectors have
+	// room for many such producers, and forget them earlier. It is set on AWS Lambda.
+	ShortLived bool
 	// OnError, if set, is called with each failed attempt. Its error has no password.
 	OnError func(error)
 }
@@ -109,6 +113,7 @@ func New(o Options) *Sink {
 		o.Collectors = []string{DefaultCollector}
 	}
 	o.RetryFor = cmp.Or(o.RetryFor, DefaultRetryFor)
+	o.ShortLived = o.ShortLived || os.Getenv("AWS_LAMBDA_FUNCTION_NAME") != ""
 	s := &Sink{options: o, encoder: samplepb.NewEncoder()}
 	s.rename()
 	return s
@@ -199,6 +204,9 @@ func (s *Sink) attempt(ctx context.Context, body []byte) (stored bool, after tim
 		"Keyheat-Producer": s.producer, "Keyheat-Sequence": strconv.FormatInt(s.sequence, 10),
 	} {
 		request.Header.Set(name, value)
+	}
+	if s.options.ShortLived {
+		request.Header.Set("Keyheat-Producer-Life", "short")
 	}
 	if l := s.lost; l.n > 0 {
 		request.Header.Set("Keyheat-Dropped", fmt.Sprintf("%d %d %d", l.n, l.since.UnixMilli(), l.until.UnixMilli()))

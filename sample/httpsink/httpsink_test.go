@@ -32,8 +32,8 @@ type collector struct {
 
 // request is what a collector got.
 type request struct {
-	producer, sequence, user, dropped string
-	samples                           int
+	producer, life, sequence, user, dropped string
+	samples                                 int
 }
 
 // cut as a status closes the connection without a response.
@@ -43,7 +43,7 @@ func newCollector(t *testing.T, script ...int) *collector {
 	t.Helper()
 	c := &collector{script: script}
 	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		got := request{producer: r.Header.Get("Keyheat-Producer"), sequence: r.Header.Get("Keyheat-Sequence"), dropped: r.Header.Get("Keyheat-Dropped"), samples: decode(t, r)}
+		got := request{producer: r.Header.Get("Keyheat-Producer"), life: r.Header.Get("Keyheat-Producer-Life"), sequence: r.Header.Get("Keyheat-Sequence"), dropped: r.Header.Get("Keyheat-Dropped"), samples: decode(t, r)}
 		got.user, _, _ = r.BasicAuth()
 		c.mu.Lock()
 		c.requests = append(c.requests, got)
@@ -93,6 +93,22 @@ func records(n, length int) []sample.Record {
 		}
 	}
 	return all
+}
+
+// TestAFunctionIsShortLived: by its option, or because it runs on AWS Lambda.
+func TestAFunctionIsShortLived(t *testing.T) {
+	c := newCollector(t)
+	write := func(o httpsink.Options) {
+		o.Collectors = []string{c.URL}
+		must.Succeed(t, httpsink.New(o).Write(t.Context(), records(1, 1)))
+	}
+	write(httpsink.Options{})
+	write(httpsink.Options{ShortLived: true})
+	t.Setenv("AWS_LAMBDA_FUNCTION_NAME", "orders")
+	write(httpsink.Options{})
+	if got := []string{c.requests[0].life, c.requests[1].life, c.requests[2].life}; !slices.Equal(got, []string{"", "short", "short"}) {
+		t.Errorf("the producers' lives are %q", got)
+	}
 }
 
 // TestABatchKeepsItsNumber sends three batches; what the collector answers decides about the
