@@ -13,11 +13,13 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sample/awssdk"
 	"github.com/keyheat/keyheat/sample/httpsink"
 )
 
-// TestKilledDoors has producers send samples over HTTP to two collectors while one after the
-// other is killed, and a part of the responses is cut off: every sample counts once.
+// TestKilledDoors has producers, functions and Firehose send samples over HTTP to two collectors
+// while one after the other is killed, and a part of the responses is cut off: every sample counts
+// once.
 func TestKilledDoors(t *testing.T) {
 	t.Parallel() // it mostly waits
 	w := &scenario{}
@@ -41,9 +43,13 @@ commit: {interval: 500ms}
 	var sent atomic.Int64
 	var wg sync.WaitGroup
 	for p := range producers {
-		// The producers do not all begin with the same collector.
-		collectors := []string{addresses[p%2], addresses[1-p%2]}
-		wg.Go(func() { produceToDoors(t, collectors, cuts, *faultsRate/producers, stop, &sent) })
+		// The producers do not all begin with the same collector, and each fourth is Firehose.
+		collectors, client := []string{addresses[p%2], addresses[1-p%2]}, &http.Client{Transport: cuts}
+		var sink awssdk.Sink = httpsink.New(httpsink.Options{Collectors: collectors, Client: client, ShortLived: p%4 == 1})
+		if p%4 == 3 {
+			sink = &deliveryStream{collectors: collectors, client: client}
+		}
+		wg.Go(func() { produceToDoors(t, sink, *faultsRate/producers, stop, &sent) })
 	}
 	random := rand.New(rand.NewPCG(seed, 6))
 	for i := range *crashes {
@@ -69,8 +75,7 @@ commit: {interval: 500ms}
 }
 
 // produceToDoors sends so many samples a second until stop, and then stops after a whole batch.
-func produceToDoors(t *testing.T, collectors []string, cuts *cutting, rate int, stop chan struct{}, sent *atomic.Int64) {
-	sink := httpsink.New(httpsink.Options{Collectors: collectors, Client: &http.Client{Transport: cuts}})
+func produceToDoors(t *testing.T, sink awssdk.Sink, rate int, stop chan struct{}, sent *atomic.Int64) {
 	last := time.Now()
 	for {
 		now := time.Now()
