@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/internal/testsupport/firehose"
 	"github.com/keyheat/keyheat/sample/awssdk"
 	"github.com/keyheat/keyheat/sample/httpsink"
 )
@@ -47,7 +48,7 @@ commit: {interval: 500ms}
 		collectors, client := []string{addresses[p%2], addresses[1-p%2]}, &http.Client{Transport: cuts}
 		var sink awssdk.Sink = httpsink.New(httpsink.Options{Collectors: collectors, Client: client, ShortLived: p%4 == 1})
 		if p%4 == 3 {
-			sink = &deliveryStream{collectors: collectors, client: client}
+			sink = &firehose.Stream{Collectors: collectors, Client: client}
 		}
 		wg.Go(func() { produceToDoors(t, sink, *faultsRate/producers, stop, &sent) })
 	}

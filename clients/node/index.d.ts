@@ -85,6 +85,8 @@ export interface HTTPOptions {
   retryFor?: number;
   /** Instead of the global one, for client certificates or a proxy. */
   fetch?: typeof fetch;
+  /** This process soon ends or freezes: collectors have room for many such. True on AWS Lambda by default. */
+  shortLived?: boolean;
   /** Gets the error of each failed attempt. */
   onError?: (error: Error) => void;
 }

@@ -13,12 +13,14 @@ export const lines = (stream) => (text) =>
 /** A batch keeps its number until a collector has stored it, so that it counts once. */
 export function http(collector = "http://127.0.0.1:9461", options = {}) {
   const { retryFor = 300_000, fetch = globalThis.fetch, onError } = options;
+  const { shortLived = "AWS_LAMBDA_FUNCTION_NAME" in process.env } = options;
   const { protocol, username, password, host, pathname } = new URL(collector);
   if (!/^https?:$/.test(protocol)) throw new TypeError("keyheat: a collector's URL begins with http:// or https://");
   const url = `${protocol}//${host}${pathname.replace(/\/$/, "")}/v1/samples`;
   const user = Buffer.from(decodeURIComponent(`${username}:${password}`)).toString("base64");
   const authorization = username ? { Authorization: `Basic ${user}` } : {};
   const common = { "Content-Type": "application/x-ndjson", "Content-Encoding": "gzip", ...authorization };
+  if (shortLived) common["Keyheat-Producer-Life"] = "short";
   let [producer, sequence] = [randomUUID(), 1];
 
   async function post(headers, body, signal) {

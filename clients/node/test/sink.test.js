@@ -76,3 +76,15 @@ test("a URL has a user and a path", async (t) => {
   assert.equal(door.requests[0].path, "/keyheat/v1/samples");
   assert.throws(() => http("ftp://collector"), TypeError);
 });
+
+test("a function is short-lived", async (t) => {
+  const door = await serve(t);
+  await http(door.url)(TEXT, undefined, signal);
+  await http(door.url, { shortLived: true })(TEXT, undefined, signal);
+  process.env.AWS_LAMBDA_FUNCTION_NAME = "orders";
+  t.after(() => delete process.env.AWS_LAMBDA_FUNCTION_NAME);
+  await http(door.url)(TEXT, undefined, signal);
+  await http(door.url, { shortLived: false })(TEXT, undefined, signal);
+  const lives = door.requests.map(({ headers }) => headers["keyheat-producer-life"]);
+  assert.deepEqual(lives, [undefined, "short", "short", undefined]);
+});

@@ -104,3 +104,14 @@ def test_reset_is_another_producer():
         sink(RECORDS)
         (first, _, _), (second, one, _) = door.batches()
     assert first != second and one == "1"
+
+
+def test_a_function_is_short_lived(monkeypatch):
+    with Server(ok) as door:
+        HTTP(door.url)(RECORDS)
+        HTTP(door.url, short_lived=True)(RECORDS)
+        monkeypatch.setenv("AWS_LAMBDA_FUNCTION_NAME", "orders")
+        HTTP(door.url)(RECORDS)
+        HTTP(door.url, short_lived=False)(RECORDS)
+        lives = [headers.get("Keyheat-Producer-Life") for _, headers, _ in door.requests]
+    assert lives == [None, "short", "short", None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import os
 import ssl
 import threading
 import time
@@ -60,6 +61,8 @@ class HTTP:
     It sends one numbered batch at a time, and repeats it until a collector has stored it, at
     most for retry_for seconds. The next batch tells the collector what was dropped. URLs may
     have a user: https://orders:PASSWORD@collector:9461. on_error gets each failed attempt.
+    short_lived says that this process soon ends or freezes: collectors have room for many such.
+    It is true on AWS Lambda by default.
     """
 
     def __init__(
@@ -67,9 +70,12 @@ class HTTP:
         *collectors: str,
         retry_for: float = 300,
         ssl_context: ssl.SSLContext | None = None,
+        short_lived: bool | None = None,
         on_error: Callable[[Exception], None] | None = None,
     ) -> None:
         self._targets = [_target(url) for url in collectors or (DEFAULT_COLLECTOR,)]
+        short = "AWS_LAMBDA_FUNCTION_NAME" in os.environ if short_lived is None else short_lived
+        self._life = {"Keyheat-Producer-Life": "short"} if short else {}
         self._retry_for, self._ssl, self._on_error = retry_for, ssl_context, on_error
         self._current = 0
         self.reset()
@@ -121,7 +127,7 @@ class HTTP:
     def _attempt(self, body: bytes) -> tuple[float | None, Exception | None]:
         """Sends a batch once. Returns an error, and the seconds to wait: None means never again."""
         url, headers = self._targets[self._current % len(self._targets)]
-        headers = headers | {"Keyheat-Producer": self._producer, "Keyheat-Sequence": str(self._sequence)}
+        headers = headers | self._life | {"Keyheat-Producer": self._producer, "Keyheat-Sequence": str(self._sequence)}
         if self._lost.n:
             headers["Keyheat-Dropped"] = " ".join(map(str, self._lost))
         request = urllib.request.Request(url, body, headers)
