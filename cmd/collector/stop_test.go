@@ -32,9 +32,12 @@ func TestSIGTERMWithoutADatabase(t *testing.T) {
 	for name, of := range map[string]struct {
 		args   []string
 		sample func()
+		read   string // the metric that counts it
 	}{
-		"Kafka":   {[]string{"--kafka-brokers", cluster.ListenAddrs()[0], "--kafka-topics", "samples"}, func() { produceSample(t, cluster, "k") }},
-		"streams": {[]string{"--streams-tables", "orders"}, func() { _ = table.Put(model.Item{"pk": model.S("k")}) }},
+		"Kafka": {[]string{"--kafka-brokers", cluster.ListenAddrs()[0], "--kafka-topics", "samples"}, func() { produceSample(t, cluster, "k") },
+			`keyheat_source_messages_total{input="kafka",topic="samples"}`},
+		"streams": {[]string{"--streams-tables", "orders"}, func() { _ = table.Put(model.Item{"pk": model.S("k")}) },
+			`keyheat_streams_records_total{input="streams",table="orders"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -48,9 +51,15 @@ func TestSIGTERMWithoutADatabase(t *testing.T) {
 			}, "collector", append([]string{"run", "--store-url", through, "--admin-listen", "127.0.0.1:0", "--commit-interval", "10s"}, of.args...)...)
 			input := fmt.Sprintf("{input=%q}", strings.ToLower(name))
 			await.Until(t, "a partition", func() bool { return d.Metric("keyheat_collect_partitions"+input) > 0 })
+			// A partition is claimed beside the start of the commits.
+			await.Until(t, "a writer", func() bool {
+				writers, err := db.Writers(t.Context())
+				must.Succeed(t, err)
+				return len(writers) > 0
+			})
 			way.Cut()
 			of.sample()
-			await.Until(t, "a sample", func() bool { return d.Metric("keyheat_collect_pending_bytes"+input) > 0 })
+			await.Until(t, "a sample", func() bool { return d.Metric(of.read) > 0 })
 			if err := d.Stop(); err != nil {
 				t.Error(err)
 			}
