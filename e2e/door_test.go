@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/internal/testsupport/firehose"
+	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sample/awssdk"
 	"github.com/keyheat/keyheat/sample/httpsink"
 )
