@@ -1,10 +1,6 @@
 package sketch
 
-import (
-	"fmt"
-
-	"github.com/keyheat/keyheat/sketch/internal/front"
-)
+import "github.com/keyheat/keyheat/sketch/internal/front"
 
 // Registers are the registers of one HyperLogLog (of one table or index and one minute) that
 // have risen since the last Seal.
@@ -19,12 +15,3 @@ const CardinalityError = 0.0163
 
 // Cardinality counts the distinct keys of one table or index in one minute.
 type Cardinality = front.Cardinality
-
-// CardinalityFromBytes reads the result of [Cardinality.Bytes], or returns [ErrCorrupt].
-func CardinalityFromBytes(b []byte) (*Cardinality, error) {
-	c, err := front.CardinalityFromBytes(b)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
-	}
-	return c, nil
-}

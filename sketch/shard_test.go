@@ -379,14 +379,9 @@ func TestDistinctKeys(t *testing.T) {
 	for _, r := range sealed(s).Cardinality {
 		merged.Merge(r)
 	}
-	kept, err := sketch.CardinalityFromBytes(merged.Bytes())
-	must.Succeed(t, err)
 	// Five standard errors of 1.6%.
-	if n := kept.Estimate(); n < 46_000 || n > 54_000 {
+	if n := merged.Estimate(); n < 46_000 || n > 54_000 {
 		t.Errorf("%d distinct keys, want about 50,000", n)
-	}
-	if _, err := sketch.CardinalityFromBytes([]byte("short")); !errors.Is(err, sketch.ErrCorrupt) {
-		t.Errorf("short registers: %v", err)
 	}
 }
 

@@ -8,10 +8,8 @@ import (
 
 // Judgement is everything that follows from one reading of the deltas.
 type Judgement struct {
-	// Windows are merged seconds and Cardinality merged minutes, each replaced whole, and
-	// each at most once.
-	Windows     []Window
-	Cardinality []Cardinality
+	// Windows are merged seconds, each replaced whole, and at most once.
+	Windows []Window
 	// Rollups and Seen replace the rows of the same time, each at most once.
 	Rollups []Rollup
 	Seen    []SeenMinute
@@ -68,7 +66,6 @@ func (s *Store) Judge(ctx context.Context, l Lease, j Judgement) error {
 func (j *Judgement) parts() []part {
 	return []part{
 		partOf(j.Windows, (*tx).putWindows, func(w *Window) sample.Target { return w.Target }),
-		partOf(j.Cardinality, (*tx).putCardinality, func(c *Cardinality) sample.Target { return c.Target }),
 		partOf(j.Rollups, (*tx).putRollups, func(r *Rollup) sample.Target { return r.Target }),
 		partOf(j.Seen, (*tx).putSeenMinutes, nil),
 		partOf(j.Views, putDocuments("table_views", "document"), func(v *TargetDocument) sample.Target { return v.Target }),

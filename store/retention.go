@@ -14,9 +14,9 @@ type Retention struct {
 	// Deltas counts from the commit, and only for deltas at or below their
 	// writer's cursor: one that is not read is never deleted.
 	Deltas time.Duration
-	// Windows and Cardinality count from their last writing, not from event
-	// time, so that a backfill is kept too.
-	Windows, Cardinality time.Duration
+	// Windows count from their last writing, not from event time, so that a backfill is
+	// kept too.
+	Windows time.Duration
 	// Findings and History count from the last writing, and so do incidents. Silences are
 	// kept like History, from their end.
 	Findings, History time.Duration
@@ -59,7 +59,7 @@ type Retention struct {
 func DefaultRetention() Retention {
 	const day = 24 * time.Hour
 	return Retention{
-		Deltas: 20 * time.Minute, Windows: 6 * time.Hour, Cardinality: day, Views: 30 * day,
+		Deltas: 20 * time.Minute, Windows: 6 * time.Hour, Views: 30 * day,
 		Findings: 30 * day, History: 90 * day, Notifications: 7 * day, Gaps: 30 * day, Bad: 7 * day,
 		Writers: 7 * day, Positions: 365 * day, Producers: day, Shards: 72 * time.Hour, Facts: 30 * day, CloudWatch: 14 * day, Reports: 365 * day, Audit: 2 * 365 * day,
 		// It is longer than usedEvery, within which a judge may write for a target and
@@ -70,7 +70,7 @@ func DefaultRetention() Retention {
 
 func unreferencedTargets() string {
 	var b strings.Builder
-	for _, table := range []string{"windows", "cardinalities", "findings", "table_views", "partition_maps", "table_facts", "checkpoints", "incidents",
+	for _, table := range []string{"windows", "findings", "table_views", "partition_maps", "table_facts", "checkpoints", "incidents",
 		"cloudwatch_minutes", "cloudwatch_reads", "rollups"} {
 		fmt.Fprintf(&b, ` AND NOT EXISTS (SELECT 1 FROM %[1]s AS r WHERE r.target = targets.id)`, table)
 	}
@@ -101,7 +101,6 @@ func (r Retention) rules() []rule {
 		{"deltas", "writer, seq", `committed < $1
 			AND seq <= (SELECT c.seq FROM cursors AS c WHERE c.writer = deltas.writer)`, "", r.Deltas},
 		{"windows", "target, second", `updated < $1`, "", r.Windows},
-		{"cardinalities", "target, minute", `updated < $1`, "", r.Cardinality},
 		{"findings", "fingerprint", `updated_at < $1`, "", r.Findings},
 		{"incidents", "id", `updated < $1`, "", r.Findings},
 		{"incident_findings", "incident, fingerprint", `NOT EXISTS (

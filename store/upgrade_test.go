@@ -95,9 +95,6 @@ func TestADatabaseOfTheFirstReleaseIsRead(t *testing.T) {
 		"roll-ups": {func(ctx context.Context, s *store.Store) (any, error) {
 			return s.Rollups(ctx, store.RollupQuery{Target: orders, Level: 60})
 		}, []store.Rollup{{Target: orders, Level: 60, Begins: at, Body: body}}},
-		"cardinalities": {func(ctx context.Context, s *store.Store) (any, error) {
-			return s.Cardinalities(ctx, store.CardinalityQuery{Target: orders})
-		}, []store.Cardinality{{Target: orders, Minute: at, Registers: body}}},
 		"views": {func(ctx context.Context, s *store.Store) (any, error) { return s.TableViews(ctx) },
 			[]store.TargetDocument{{Target: orders, Updated: at, Document: []byte(`{"table":"orders"}`)}}},
 		"table facts": {func(ctx context.Context, s *store.Store) (any, error) { return s.TableFacts(ctx) },

@@ -16,7 +16,7 @@ import (
 )
 
 // keyless are the tables that hold no key: docs/SECURITY.md has the contents of each.
-const keyless = `audit bad_excerpts bad_samples cardinalities cloudwatch_minutes cloudwatch_reads cursors gaps
+const keyless = `audit bad_excerpts bad_samples cloudwatch_minutes cloudwatch_reads cursors gaps
 	goose_db_version incident_findings installation leases members partition_maps positions
 	receivers report_schedules seen_minutes shard_keys shards streams table_facts targets watermarks writers`
 

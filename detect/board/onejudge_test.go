@@ -100,9 +100,6 @@ func (w *fieldWorld) stored(t *testing.T) map[string]string {
 		seq++
 		now, h := time.Unix(second+1, 0), fold.Horizon{Complete: second + 1, Over: second + 1}
 		deltas := []fold.Delta{fold.NewDelta("collector", seq, d)}
-		for _, at := range s.Minutes.Missing(deltas) {
-			must.Succeed(t, s.Minutes.Reopen(at, nil))
-		}
 		s.Fold(deltas, now)
 		closing := s.Closing(h, now)
 		for left, done := closing, false; !done; {

@@ -193,9 +193,6 @@ func (st *reporterStore) pass(t *testing.T, s *reporter.State, clock int64) {
 		must.Succeed(t, d.UnmarshalBinary(st.deltas[seq-1]))
 		deltas = append(deltas, fold.NewDelta(writer, seq, d))
 	}
-	for _, at := range s.Minutes.Missing(deltas) {
-		must.Succeed(t, s.Minutes.Reopen(at, nil))
-	}
 	loaded := map[fold.Instant]*fold.OpenWindow{}
 	for target, seconds := range s.Windows.Missing(deltas) {
 		for _, second := range seconds {

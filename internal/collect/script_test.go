@@ -62,12 +62,12 @@ type totals struct {
 	requests, writes map[second]int64
 	bad              map[string]int64
 	gaps             map[string]int
-	distinct         map[second][]byte // by minute, a HyperLogLog's registers
+	distinct         map[second]*sketch.Cardinality // by minute
 }
 
 func newTotals() *totals {
 	return &totals{requests: map[second]int64{}, writes: map[second]int64{}, bad: map[string]int64{},
-		gaps: map[string]int{}, distinct: map[second][]byte{}}
+		gaps: map[string]int{}, distinct: map[second]*sketch.Cardinality{}}
 }
 
 // script is the log of one partition, with messages at positions from 0. A
@@ -151,15 +151,10 @@ func (l *totals) message(rng *rand.Rand, at int64, undisturbed *sketch.Shard) so
 func (l *totals) merge(all []sketch.Registers) {
 	for _, r := range all {
 		s := second{r.Table, r.Minute}
-		c := new(sketch.Cardinality)
-		if known, ok := l.distinct[s]; ok {
-			var err error
-			if c, err = sketch.CardinalityFromBytes(known); err != nil {
-				panic(err)
-			}
+		if l.distinct[s] == nil {
+			l.distinct[s] = new(sketch.Cardinality)
 		}
-		c.Merge(r)
-		l.distinct[s] = c.Bytes()
+		l.distinct[s].Merge(r)
 	}
 }
 

@@ -200,10 +200,12 @@ func TestAnErrorBehindTheReadingIsNoSetback(t *testing.T) {
 	p := &probe{Store: s}
 	j := run(t, quick(), p)
 	c := collect(t, s, "a", 0, start)
+	j.quiet(t) // it began, which looks for stored seconds too
 	for _, chapter := range []func(*collector){before, lost, after} {
-		p.minutesAway.Store(1)
+		p.windowsAway.Store(1)
 		chapter(c)
 		j.quiet(t)
+		equal(t, "a look failed", p.windowsAway.Load() < 0, true)
 	}
 	j.stop()
 	equal(t, "what is left", soundly(t, s), want)

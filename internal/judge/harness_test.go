@@ -191,8 +191,8 @@ type probe struct {
 	// which it stands, where that is set: a slow machine is then not late.
 	ahead  atomic.Int64
 	stands time.Time
-	// minutesAway is how many more looks for minutes fail, after deltas were read.
-	minutesAway atomic.Int64
+	// windowsAway is how many more looks for stored seconds fail, after deltas were read.
+	windowsAway atomic.Int64
 	// away is how many more looks for a finding fail as when the store is away.
 	away atomic.Int64
 	// slow is for how long each look for silences takes, and with it a pass.
@@ -261,15 +261,11 @@ func (p *probe) AcquireLease(ctx context.Context, name, holder string, ttl time.
 }
 
 func (p *probe) EachWindows(ctx context.Context, q []store.WindowQuery) (all [][]store.Window, err error) {
-	err = p.call(func() error { all, err = p.Store.EachWindows(ctx, q); return err })
-	return all, err
-}
-
-func (p *probe) EachCardinalities(ctx context.Context, q []store.CardinalityQuery) ([][]store.Cardinality, error) {
-	if len(q) > 0 && p.minutesAway.Add(-1) >= 0 {
+	if p.idle.Load() == 0 && p.windowsAway.Add(-1) >= 0 {
 		return nil, store.ErrUnavailable
 	}
-	return p.Store.EachCardinalities(ctx, q)
+	err = p.call(func() error { all, err = p.Store.EachWindows(ctx, q); return err })
+	return all, err
 }
 
 func (p *probe) FindingsByFingerprint(ctx context.Context, fingerprints []string) (all []store.Finding, err error) {

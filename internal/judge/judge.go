@@ -68,10 +68,9 @@ type Store interface {
 	PartitionMaps(ctx context.Context) ([]store.TargetDocument, error)
 	StreamShards(ctx context.Context, since time.Time) ([]store.StreamShard, error)
 	CountIncidents(ctx context.Context) ([]store.IncidentCount, error)
-	// Closed seconds, minutes and roll-ups.
+	// Closed seconds and roll-ups.
 	LastWindows(ctx context.Context, of []sample.Target) ([]time.Time, error)
 	EachWindows(ctx context.Context, all []store.WindowQuery) ([][]store.Window, error)
-	EachCardinalities(ctx context.Context, all []store.CardinalityQuery) ([][]store.Cardinality, error)
 	EachRollups(ctx context.Context, all []store.RollupQuery) ([][]store.Rollup, error)
 	RollupSpans(ctx context.Context, of *sample.Target, levels []int64) ([]store.RollupSpan, error)
 	LastSeenMinute(ctx context.Context) (store.SeenMinute, bool, error)

@@ -14,12 +14,9 @@ import (
 	"github.com/keyheat/keyheat/store"
 )
 
-// loadOpen loads the stored windows and minutes that deltas add to. When the store
-// fails, no window is loaded.
+// loadOpen loads the stored windows that deltas add to. When the store fails, no window is
+// loaded.
 func loadOpen(ctx context.Context, st Store, s *verdict.State, deltas []fold.Delta) error {
-	if err := loadMinutes(ctx, st, s, s.Minutes.Missing(deltas)); err != nil {
-		return err
-	}
 	missing := s.Windows.Missing(deltas)
 	if err := loadNewest(ctx, st, s.Windows, missing); err != nil {
 		return err
@@ -49,25 +46,6 @@ func loadOpen(ctx context.Context, st Store, s *verdict.State, deltas []fold.Del
 		}
 	}
 	s.Windows.Reopen(loaded)
-	return nil
-}
-
-// loadMinutes loads minutes as far as they are stored.
-func loadMinutes(ctx context.Context, st Store, s *verdict.State, missing []fold.Instant) error {
-	queries := make([]store.CardinalityQuery, len(missing))
-	for i, at := range missing {
-		minute := time.Unix(at.Second, 0)
-		queries[i] = store.CardinalityQuery{Target: at.Target, From: minute, To: minute.Add(time.Second)}
-	}
-	rows, err := st.EachCardinalities(ctx, queries)
-	if err != nil {
-		return err
-	}
-	for i, at := range missing {
-		if err := s.Minutes.Reopen(at, rows[i]); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 

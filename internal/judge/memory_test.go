@@ -96,9 +96,6 @@ func TestMemoryOfABacklog(t *testing.T) {
 		var read sketch.Delta
 		must(t, read.UnmarshalBinary(body))
 		deltas := []fold.Delta{fold.NewDelta("w", second+1, &read)}
-		for _, at := range s.Minutes.Missing(deltas) {
-			must(t, s.Minutes.Reopen(at, nil))
-		}
 		s.Fold(deltas, time.Unix(begins+second, 0))
 	}
 	each := (heap.Live() - live) / (tables * seconds)
@@ -218,9 +215,6 @@ func judgeDelta(t *testing.T, s *verdict.State, d fold.Delta, second int64) {
 // judgeDeltas does what a pass does, without a store, and returns what it would write.
 func judgeDeltas(t testing.TB, s *verdict.State, deltas []fold.Delta, h fold.Horizon, now time.Time) verdict.Pending {
 	t.Helper()
-	for _, at := range s.Minutes.Missing(deltas) {
-		must(t, s.Minutes.Reopen(at, nil))
-	}
 	for at := range s.Windows.Missing(deltas) {
 		if _, known := s.Windows.Newest(at); !known {
 			s.Windows.SetNewest(at, fold.NothingStored)

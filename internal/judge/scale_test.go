@@ -288,13 +288,10 @@ func (w *writes) Read(ctx context.Context, after map[string]int64, l store.ReadL
 }
 
 func (w *writes) Judge(ctx context.Context, l store.Lease, j store.Judgement) error {
-	w.rows.Add(int64(len(j.Windows) + len(j.Cardinality) + len(j.Rollups) + len(j.Seen) + len(j.Views) + len(j.Findings) +
+	w.rows.Add(int64(len(j.Windows) + len(j.Rollups) + len(j.Seen) + len(j.Views) + len(j.Findings) +
 		len(j.Transitions) + len(j.Incidents) + len(j.IncidentTransitions) + len(j.Notifications) + len(j.Cursors)))
 	for i := range j.Windows {
 		w.bytes.Add(int64(len(j.Windows[i].Body)))
-	}
-	for i := range j.Cardinality {
-		w.bytes.Add(int64(len(j.Cardinality[i].Registers)))
 	}
 	for i := range j.Rollups {
 		w.bytes.Add(int64(len(j.Rollups[i].Body)))

@@ -15,7 +15,6 @@ var judging = []obligation{
 	{"windows are found in the order of time", windowsByTime},
 	{"the newest window of a target is known", lastWindow},
 	{"many windows in one judgement", manyWindows},
-	{"cardinality is replaced whole", cardinality},
 	{"totals add all windows", totals},
 	{"cursors never go back", cursorsAdvance},
 	{"a table's view is replaced whole", viewReplaced},
@@ -96,24 +95,6 @@ func manyWindows(t *testing.T, s *store.Store) {
 	got := value[[]store.Window](t)(s.Windows(t.Context(),
 		store.WindowQuery{Target: byStatus}))
 	equal(t, "windows", got, all)
-}
-
-func cardinality(t *testing.T, s *store.Store) {
-	minute := noon.Truncate(time.Minute)
-	put := func(at time.Time, registers string) {
-		judge(t, s, store.Judgement{Cardinality: []store.Cardinality{
-			{Target: sample.Target{Table: "orders"}, Minute: at, Registers: []byte(registers)}}})
-	}
-	put(minute.Add(time.Minute), "later")
-	put(minute, "first")
-	put(minute, "second")
-	query := store.CardinalityQuery{Target: sample.Target{Table: "orders"}}
-	equal(t, "all", value[[]store.Cardinality](t)(s.Cardinalities(t.Context(), query)), []store.Cardinality{
-		{Target: sample.Target{Table: "orders"}, Minute: minute, Registers: []byte("second")},
-		{Target: sample.Target{Table: "orders"}, Minute: minute.Add(time.Minute), Registers: []byte("later")},
-	})
-	query.To = minute.Add(time.Minute)
-	equal(t, "one", len(value[[]store.Cardinality](t)(s.Cardinalities(t.Context(), query))), 1)
 }
 
 func totals(t *testing.T, s *store.Store) {

@@ -46,7 +46,6 @@ func everything(t *testing.T, s *store.Store) {
 	}))
 	judge(t, s, store.Judgement{
 		Windows:       []store.Window{window(0)},
-		Cardinality:   []store.Cardinality{{Target: sample.Target{Table: "t"}, Minute: noon.AddDate(-1, 0, 0)}},
 		Findings:      []store.Finding{finding("f", 1)},
 		Views:         []store.TargetDocument{{Target: sample.Target{Table: "t"}, Document: []byte("{}")}},
 		Checkpoints:   []store.Checkpoint{{Target: sample.Target{Table: "t"}}},
@@ -81,9 +80,9 @@ func retentionYoung(t *testing.T, s *store.Store) {
 
 func retentionOld(t *testing.T, s *store.Store) {
 	everything(t, s)
-	got := prune(t, s, store.Retention{Deltas: soon, Windows: soon, Cardinality: soon, Findings: soon,
+	got := prune(t, s, store.Retention{Deltas: soon, Windows: soon, Findings: soon,
 		History: soon, Notifications: soon, Gaps: soon, Bad: soon, Writers: soon, Views: soon, Targets: soon})
-	equal(t, "pruned", got, store.Pruned{"deltas": 1, "windows": 1, "cardinalities": 1, "findings": 1, "finding_history": 1, "bad_excerpts": 1, "cursors": 1,
+	equal(t, "pruned", got, store.Pruned{"deltas": 1, "windows": 1, "findings": 1, "finding_history": 1, "bad_excerpts": 1, "cursors": 1,
 		"notifications": 1, "gaps": 1, "bad_samples": 2, "writers": 1, "table_views": 1, "checkpoints": 1, "targets": 3})
 	equal(t, "deltas", names(read(t, s, nil)), nil)
 	equal(t, "totals", value[[]store.Total](t)(s.Totals(t.Context())), nil)

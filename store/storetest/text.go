@@ -24,9 +24,8 @@ func hostileText(t *testing.T, s *store.Store) {
 	w := window(0)
 	w.Table, w.Index = hostile, hostile
 	judge(t, s, store.Judgement{
-		Windows:     []store.Window{w},
-		Cardinality: []store.Cardinality{{Target: sample.Target{Table: hostile, Index: hostile}, Minute: noon}},
-		Findings:    []store.Finding{f},
+		Windows:  []store.Window{w},
+		Findings: []store.Finding{f},
 	})
 	equal(t, "excerpt", value[[]store.BadSample](t)(s.BadSamples(t.Context(), store.BadQuery{}))[0].Excerpts, []sample.Text{kept})
 	equal(t, "key", value[store.Finding](t)(s.Finding(t.Context(), "f")).Key, kept)

@@ -14,11 +14,10 @@ import (
 // written.
 type Pending struct {
 	store.Judgement
-	closing, minutes []fold.Instant
-	views            bool
-	horizon          fold.Horizon
-	rest             *draft
-	changes          map[detect.Target]board.Change
+	closing []fold.Instant
+	views   bool
+	rest    *draft
+	changes map[detect.Target]board.Change
 }
 
 // Pending returns everything that has to be written now. The roll-ups of
@@ -26,10 +25,9 @@ type Pending struct {
 func (s *State) Pending(closing []fold.Instant, tables []detect.Table, h fold.Horizon, now time.Time) (p Pending, err error) {
 	judgement, rest := s.draft.takeDue()
 	p = Pending{
-		Judgement: judgement, rest: rest, closing: closing, minutes: s.Minutes.Due(h, now),
-		views: s.Views.Due(now, s.options.ViewDelay), horizon: h,
+		Judgement: judgement, rest: rest, closing: closing,
+		views: s.Views.Due(now, s.options.ViewDelay),
 	}
-	p.Cardinality = s.Minutes.Rows(p.minutes)
 	for _, at := range closing {
 		row, err := s.Windows.Row(at, h)
 		if err != nil {
@@ -37,14 +35,13 @@ func (s *State) Pending(closing []fold.Instant, tables []detect.Table, h fold.Ho
 		}
 		p.Windows = append(p.Windows, row)
 	}
-	waiting := make(map[string]int64)
-	s.Minutes.Waiting(p.minutes, waiting)
 	if p.Views, err = s.Views.Rows(tables); err != nil {
 		return p, err
 	}
 	if p.Rollups, err = s.Heat.Rows(); err != nil {
 		return p, err
 	}
+	waiting := make(map[string]int64)
 	s.Heat.Waiting(waiting)
 	p.Cursors = s.Windows.Cursors(closing, waiting)
 	maps.DeleteFunc(p.Cursors, func(writer string, seq int64) bool { return seq <= s.cursors[writer] })
@@ -60,7 +57,6 @@ func (s *State) Pending(closing []fold.Instant, tables []detect.Table, h fold.Ho
 // MarkWritten releases the stored parts.
 func (s *State) MarkWritten(p Pending) {
 	s.Windows.Close(p.closing)
-	s.Minutes.MarkWritten(p.minutes, p.horizon)
 	if p.views {
 		s.Views.MarkWritten()
 	}
@@ -75,7 +71,7 @@ func (s *State) MarkWritten(p Pending) {
 
 // Empty reports whether there is nothing to write.
 func (p *Pending) Empty() bool {
-	return len(p.Windows)+len(p.Rollups)+len(p.Seen)+len(p.Cardinality)+len(p.Judgement.Views)+
+	return len(p.Windows)+len(p.Rollups)+len(p.Seen)+len(p.Judgement.Views)+
 		len(p.Findings)+len(p.Transitions)+len(p.Incidents)+len(p.IncidentTransitions)+
 		len(p.Notifications)+len(p.Cursors) == 0
 }

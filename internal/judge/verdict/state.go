@@ -54,8 +54,6 @@ type Options struct {
 type State struct {
 	*Watch
 	options Options
-	// Minutes are the open ones.
-	Minutes fold.Minutes
 	// Heat holds the roll-ups, Seen the seconds that were counted whole.
 	Heat *fold.Heat
 	Seen *fold.Seen
@@ -102,7 +100,7 @@ type State struct {
 // cursors.
 func NewState(o Options, seed uint64, cursors map[string]int64) *State {
 	s := &State{
-		options: o, Minutes: make(fold.Minutes), late: make(fold.Late),
+		options: o, late: make(fold.Late),
 		Heat: fold.NewHeat(nil), Seen: fold.NewSeen(nil),
 		known: newKnown(), draft: newDraft(), unresolved: newUnresolved(), open: make(map[string]bool), cursors: cursors, seed: seed,
 		pipeline: pipeline.NewWatch(o.Pipeline), replays: make(map[detect.Target]time.Time), written: make(map[detect.Target]board.Change), phases: maphash.MakeSeed(),
@@ -153,14 +151,13 @@ func (s *State) policy(of detect.Target) detect.Policy {
 	return s.options.Policy(of)
 }
 
-// Fold takes deltas into memory whose seconds and minutes are loaded.
+// Fold takes deltas into memory whose seconds are loaded.
 func (s *State) Fold(deltas []fold.Delta, now time.Time) {
 	fresh := fold.After(deltas, s.before)
 	for of, seconds := range s.late.Observe(fresh, s.complete, now) {
 		s.board.SetLate(of, seconds)
 	}
 	s.Windows.Fold(deltas)
-	s.Minutes.Fold(deltas, now)
 	for i := range deltas {
 		for _, r := range deltas[i].Cardinality {
 			s.Views.Count(r)

@@ -3,7 +3,6 @@ package front
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -117,23 +116,8 @@ func (c *Cardinality) registers() *[RegisterCount]uint8 {
 	return all
 }
 
-// Bytes returns the registers as the store keeps them, one byte each.
+// Bytes returns the registers, one byte each.
 func (c *Cardinality) Bytes() []byte { return c.registers()[:] }
-
-// CardinalityFromBytes reads the result of Bytes.
-func CardinalityFromBytes(b []byte) (*Cardinality, error) {
-	c, at := &Cardinality{}, 0
-	if len(b) != RegisterCount {
-		return nil, fmt.Errorf("%d registers instead of %d", len(b), RegisterCount)
-	}
-	for i, value := range b {
-		if value > MaxRegister {
-			return nil, fmt.Errorf("register %d holds %d", i, value)
-		}
-		at = c.raise(Register{Index: uint16(i), Value: value}, at)
-	}
-	return c, nil
-}
 
 // Estimate returns the approximate number of distinct keys.
 func (c *Cardinality) Estimate() uint64 {
