@@ -359,7 +359,7 @@ func (b *Board) contentionFindings() (all []detect.Finding) {
 		time := b.timeline
 		time.Settled -= b.late[e.Target]
 		switch {
-		case time.IsQuietSince(e.Last):
+		case time.IsQuietSince(e.Last) && (!e.Sampled || e.Silence.IsEnd(time.CompleteSeconds(e.Silence.Last(), time.Settled))):
 			f.State = detect.Resolved
 		case f.Severity != detect.Info:
 			f.State = detect.Firing
