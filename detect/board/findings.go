@@ -366,7 +366,7 @@ func (b *Board) contentionFindings() (all []detect.Finding) {
 		}
 		figures := e.Figures
 		told := b.options.Facts(e.Target).ShapeOf(e.Key.Text)
-		figures.Shape, figures.ShapeTold = cmp.Or(told, detect.NamedShape(string(figures.Item)+" "+e.Key.Text)), told != ""
+		figures.Shape, figures.ShapeTold = cmp.Or(told, detect.NamedShape(string(figures.Item)+" "+e.Key.Text, e.Target.Table)), told != ""
 		f.Contention, f.Advice = &figures, contention.Steps(&figures)
 		if f.Quality.Sampling = detect.SamplingNone; e.Sampled {
 			f.Quality.Sampling, f.Quality.Rate = detect.SamplingByCall, &e.Rate
