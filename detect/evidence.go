@@ -169,6 +169,14 @@ func SideOf[T any](f *Finding, write, read T) T {
 	return write
 }
 
+// IsWarm reports whether a key was refused whose samples, now that there are enough, exclude a load
+// near the limit: its partition is full, and not by it alone.
+func (f *Finding) IsWarm(p Policy) bool {
+	most := p.Warning * Units(f.Limit())
+	return f.Subject.OfKey() && f.Throttling != nil && f.SecondsOver() == 0 && f.OnlyMean() &&
+		SideOf(f, f.Mean.WCU, f.Mean.RCU).High <= most && SideOf(f, f.Peak.WCU, f.Peak.RCU).Low <= most
+}
+
 // Limit is a partition's limit for the side of the load that a finding is about.
 func (f *Finding) Limit() sample.Milli { return SideOf(f, PartitionWrite, PartitionRead) }
 

@@ -46,6 +46,7 @@ const (
 	GroundPlaces     Ground = "places"       // the load follows the sort key in several places
 	GroundNotDecided Ground = "not_decided"  // the sort keys leave it open
 	GroundNotSeen    Ground = "not_seen"     // the samples do not show which keys share the partition
+	GroundWarmKey    Ground = "warm_key"     // the key is not hot, but lies in a full partition
 	GroundIndex      Ground = "index"        // a full partition of an index holds the table's writes back
 )
 

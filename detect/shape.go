@@ -33,17 +33,42 @@ var shapeWords = []struct {
 	shape Shape
 	words []string
 }{
-	{ShapeSequence, []string{"seq", "sequence", "nextid", "autoincrement", "serial"}},
+	{ShapeSequence, []string{"seq", "sequence", "sequences", "nextid", "autoincrement", "serial"}},
 	{ShapeLock, []string{"lock", "locks", "lease", "leases", "mutex", "semaphore", "leader"}},
 	{ShapeRecord, []string{"session", "sessions"}},
 	{ShapeCounter, []string{"count", "counts", "counter", "counters", "total", "totals", "stats", "views", "likes"}},
 	{ShapeName, []string{"unique", "uniq", "username", "email", "handle"}},
 }
 
-// NamedShape returns what the name of an item tells of its shape. Failed conditions tell none: a
-// lock that is taken and a version that has changed fail alike.
-func NamedShape(name string) Shape {
-	words := wordsOf(name)
+// environments are words that a table's name may end with, after the word for its items.
+var environments = []string{"dev", "development", "test", "staging", "prod", "production", "table", "v"}
+
+// NamedShape returns what the names of an item and of its table tell of its shape. Failed conditions
+// tell none: a lock that is taken and a version that has changed fail alike. A table's name ends
+// with the word for its items, and tells only of what cannot be divided: orders-locks holds locks,
+// and orders-lock-service may hold anything.
+func NamedShape(name, table string) Shape {
+	if shape := shapeOf(wordsOf(name)); shape != ShapeUnknown {
+		return shape
+	}
+	words := wordsOf(table)
+	for len(words) > 0 && slices.Contains(environments, words[len(words)-1]) {
+		words = words[:len(words)-1]
+	}
+	if len(words) == 0 {
+		return ShapeUnknown
+	}
+	last := words[len(words)-1:]
+	if last[0] == "idempotency" {
+		return ShapeRecord
+	}
+	if shape := shapeOf(last); shape == ShapeLock || shape == ShapeSequence || shape == ShapeRecord {
+		return shape
+	}
+	return ShapeUnknown
+}
+
+func shapeOf(words []string) Shape {
 	for _, named := range shapeWords {
 		if slices.ContainsFunc(words, func(word string) bool { return slices.Contains(named.words, word) }) {
 			return named.shape

@@ -123,7 +123,9 @@ func (b *Board) Observe(w *sketch.Window) {
 func (b *Board) observeTable(w *sketch.Window) {
 	likely := b.totals.likelyLoad(w)
 	warning := b.options.Policy(w.Target).Warning
-	p := throttling.Measure(w, likely, warning, b.options.Facts(w.Target))
+	p := throttling.Measure(w, likely, warning, b.options.Facts(w.Target), func(k *sketch.KeyLoad) (sketch.Load, bool) {
+		return b.tracks.all[trackID{w.Target, k.Hash}].MostLoad(w, k)
+	})
 	ranges := b.options.Partitions(w.Target)
 	if p.Partition = throttling.FullPartition(w, likely, ranges, warning); p.Partition != nil {
 		if !b.walks[w.Target].HasWalked(w.Second-partition.WalkMemory, w.Second) { // what walks is elsewhere when a split comes

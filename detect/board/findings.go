@@ -359,14 +359,14 @@ func (b *Board) contentionFindings() (all []detect.Finding) {
 		time := b.timeline
 		time.Settled -= b.late[e.Target]
 		switch {
-		case time.IsQuietSince(e.Last):
+		case time.IsQuietSince(e.Last) && (!e.Sampled || e.Silence.IsEnd(time.CompleteSeconds(e.Silence.Last(), time.Settled))):
 			f.State = detect.Resolved
 		case f.Severity != detect.Info:
 			f.State = detect.Firing
 		}
 		figures := e.Figures
 		told := b.options.Facts(e.Target).ShapeOf(e.Key.Text)
-		figures.Shape, figures.ShapeTold = cmp.Or(told, detect.NamedShape(string(figures.Item)+" "+e.Key.Text)), told != ""
+		figures.Shape, figures.ShapeTold = cmp.Or(told, detect.NamedShape(string(figures.Item)+" "+e.Key.Text, e.Target.Table)), told != ""
 		f.Contention, f.Advice = &figures, contention.Steps(&figures)
 		if f.Quality.Sampling = detect.SamplingNone; e.Sampled {
 			f.Quality.Sampling, f.Quality.Rate = detect.SamplingByCall, &e.Rate

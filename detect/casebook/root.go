@@ -92,6 +92,8 @@ func rank(f *detect.Finding, fewExplained, hot bool) int {
 	switch {
 	case (f.Contention != nil || c == LargeCollection) && !hot && f.Severity != detect.Info:
 		c = OneCaller // the last of the callers, before the keys
+	case f.Ground == detect.GroundWarmKey:
+		c = LargeItem // it only lies in the partition
 	case f.Subject.IsWatched():
 		c = watched(f)
 	case c == FewValues && fewExplained:

@@ -5,6 +5,7 @@ import (
 
 	"github.com/keyheat/keyheat/detect"
 	"github.com/keyheat/keyheat/sample"
+	"github.com/keyheat/keyheat/sketch"
 )
 
 // Means keeps the last seconds of a sampled key, to average out the noise of sampling.
@@ -75,6 +76,24 @@ func (m *Means) LikelyOver(at int64, limit sample.Milli) sample.Milli {
 		return 0
 	}
 	return detect.Milli(sum.units / sum.seconds)
+}
+
+// Most returns the load a second that sampling leaves possible on average over the last seconds:
+// the short mean, which follows a load that rises, or the long one. largest is the most that one
+// more sampled request would add. The mean of few seconds is not known.
+func (m *Means) Most(at int64, largest float64) (most sample.Milli, known bool) {
+	if m == nil {
+		return 0, false
+	}
+	for _, length := range [...]int64{detect.MeanShort, detect.MeanLongest} {
+		sum := m.sum(at, length)
+		if sum.seconds < detect.MeanShort {
+			return 0, false
+		}
+		e := Estimate{sum.units, sketch.Spread{Variance: sum.robustVariance(), Largest: largest}}
+		most = max(most, milliUp(e.upperBound(detect.ShowTail)/sum.seconds))
+	}
+	return most, true
 }
 
 func (m *Means) sum(at, length int64) (sum meanSum) {

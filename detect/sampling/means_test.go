@@ -113,3 +113,28 @@ func TestPeakIsNearTheLoad(t *testing.T) {
 		}
 	}
 }
+
+// TestMostOfMeans bounds the mean of a key from above, at 1%, once ten seconds are known: 300 units
+// a second exclude 800, and a load that has risen does not.
+func TestMostOfMeans(t *testing.T) {
+	t.Parallel()
+	var m sampling.Means
+	add := func(from, to int64, units float64) {
+		for at := from; at < to; at++ {
+			m.Add(scenario.Began+at, sampling.Second{Estimate: sampling.Estimate{Units: units, Spread: sketch.Spread{Variance: units * 100, Largest: 100}}})
+		}
+	}
+	most := func(at int64) float64 {
+		load, known := m.Most(scenario.Began+at, 100)
+		return detect.Units(load) * float64(detect.BoolToInt(known))
+	}
+	if add(0, 9, 300); most(8) != 0 {
+		t.Errorf("nine seconds of 300 bound the mean by %v", most(8))
+	}
+	if add(9, 60, 300); most(59) < 400 || most(59) > 450 {
+		t.Errorf("a minute of 300 bounds the mean by %v, want that of ten seconds", most(59))
+	}
+	if add(60, 70, 1000); most(69) < 1000 || most(69) > 1250 {
+		t.Errorf("ten seconds of 1,000 bound the mean by %v", most(69))
+	}
+}

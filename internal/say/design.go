@@ -43,11 +43,10 @@ func Design(v *detect.View) string {
 	case detect.RuleUnknown:
 		return fmt.Sprintf("%s keys%s: the sampling does not prove the share of any.", capital(keys), form(v))
 	case detect.RuleDominantKey:
-		during := ""
-		if d.Seconds > 0 {
-			during = " in its " + wording.Seconds(int(d.Seconds))
+		if d.Seconds > 0 { // the ceiling is of all the time
+			return fmt.Sprintf("%s, one of %s keys, has %s in its %s.", quote(d.Key), keys, share, wording.Seconds(int(d.Seconds)))
 		}
-		return fmt.Sprintf("%s, one of %s keys, has %s%s, %s.", quote(d.Key), keys, share, during, fills(v, requests))
+		return fmt.Sprintf("%s, one of %s keys, has %s, %s.", quote(d.Key), keys, share, fills(v, requests))
 	case detect.RuleFullSecond:
 		return fmt.Sprintf("%s keys share the load evenly, and are too few for the highest second.", capital(keys))
 	case detect.RuleBurst:

@@ -298,6 +298,9 @@ func heals(f *detect.Finding, a *casebook.Answer) string {
 		if f.Partition != nil && f.Partition.Split != nil {
 			return endedBySplit(f.Partition.Split)
 		}
+		if f.Ground == detect.GroundWarmKey {
+			return "It was not hot: more samples show a load far below the limit."
+		}
 		return endedText(f, a) + f.LastSeen.UTC().Format("15:04:05 UTC") + "."
 	case casebook.Likely:
 		if h.Ground == detect.GroundKeys {
@@ -373,5 +376,6 @@ var unknown = map[detect.Ground]string{
 	detect.GroundNoReason:    "the samples do not say why requests are refused",
 	detect.GroundNotDecided:  "the sort keys seen do not decide it",
 	detect.GroundCutShort:    "the samples show less than two minutes of heat",
+	detect.GroundWarmKey:     "the key is not hot, but its partition is full",
 	casebook.GroundMasked:    "the mask hides which keys these are",
 }

@@ -389,6 +389,7 @@ func TestOutlooks(t *testing.T) {
 		detect.GroundBatchTimes: "Unknown: requests carry the times of batches.",
 		detect.GroundNotDecided: "Unknown: the sort keys seen do not decide it.",
 		detect.GroundCutShort:   "Unknown: the samples show less than two minutes of heat.",
+		detect.GroundWarmKey:    "Unknown: the key is not hot, but its partition is full.",
 		"":                      "Unknown.",
 	} {
 		f := caseFinding(t, casebook.HotKey)

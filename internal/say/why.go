@@ -48,7 +48,7 @@ func RefusedKeys(keys []detect.RefusedKey) (all []Line) {
 		if figure := largerOf(k); figure.Value > 0 && figure.Low != figure.High {
 			text += fmt.Sprintf(" (%s to %s)", wording.Significant(figure.Low), wording.Significant(figure.High))
 		}
-		text += fmt.Sprintf(", %s of the refusals in the last minute with any", wording.Part(k.Share))
+		text += fmt.Sprintf(", %s of the last minute of refusals", wording.Part(k.Share))
 		var callers []string
 		for _, c := range k.Callers[:min(len(k.Callers), shownRefused)] {
 			callers = append(callers, newCaller(&c).text())

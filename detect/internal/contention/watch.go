@@ -3,9 +3,11 @@ package contention
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/keyheat/keyheat/detect"
+	"github.com/keyheat/keyheat/detect/sampling"
 	"github.com/keyheat/keyheat/sample"
 	"github.com/keyheat/keyheat/sketch"
 )
@@ -28,6 +30,8 @@ type key struct {
 	// since is the second from which all attempts are known: a shard counts a key from a lost
 	// attempt on, and until a minute after the last one, which is lost.
 	since, lost int64
+	// silence is what the seconds before these show of it.
+	silence sampling.Silence
 	Episode
 }
 
@@ -54,6 +58,9 @@ type Episode struct {
 	Sampled bool
 	// Rate is the sampling rate, 0 if there are several.
 	Rate float64
+	// Silence is the time without a lost attempt. Requests do not count: a shard tells of a key
+	// for a minute after its last lost attempt.
+	Silence sampling.Silence
 }
 
 // Observe records a second of a table, in place of its earlier one.
@@ -115,6 +122,7 @@ func (w Watch) Select(target detect.Target) Watch {
 func (w Watch) Episodes() (all []*Episode) {
 	for _, k := range w {
 		if k.Severity != "" {
+			k.Silence = k.silenceBefore(math.MaxInt64)
 			all = append(all, &k.Episode)
 		}
 	}
@@ -148,14 +156,40 @@ func (k *key) observe(s second) {
 			k.since = s.at
 		}
 	}
-	if slices.ContainsFunc(s.Items, func(i sketch.Contended) bool { return i.Lost() > 0 }) {
+	if s.loses() {
 		k.lost = max(k.lost, s.at)
 	}
 	k.Through = max(k.Through, newest)
+	k.silence = k.silenceBefore(newest - kept + 1)
 	k.seconds = slices.DeleteFunc(k.seconds, func(o second) bool { return o.at <= newest-kept })
 	if s.at > newest-detect.OutageSeconds {
 		k.judge(newest)
 	}
+}
+
+// loses reports whether an attempt was lost in a second.
+func (s *second) loses() bool {
+	return slices.ContainsFunc(s.Items, func(i sketch.Contended) bool { return i.Lost() > 0 })
+}
+
+// silenceBefore returns the silence as the seconds before one show it.
+func (k *key) silenceBefore(end int64) sampling.Silence {
+	silence := k.silence
+	for i := range k.seconds {
+		if s := &k.seconds[i]; s.at < end {
+			silence.Observe(s.at, s.loses(), k.Severity != "", 0)
+		}
+	}
+	return silence
+}
+
+// isOver reports whether a lost attempt comes after the end of the contention before it.
+func (k *key) isOver(next int64) bool {
+	if k.Severity == "" || next-k.Last < detect.ResolveSeconds {
+		return false
+	}
+	silence := k.silenceBefore(next)
+	return !k.Sampled || silence.IsEnd(next-silence.Last())
 }
 
 // judge looks at the minute that ends with a second.
@@ -165,10 +199,11 @@ func (k *key) judge(newest int64) {
 		return
 	}
 	severity := m.severity()
-	if k.Severity != "" && m.last-k.Last >= detect.ResolveSeconds { // another contention
+	if k.isOver(m.last) { // another contention
 		if severity == "" {
 			return
 		}
+		k.silence = sampling.Silence{}
 		k.Episode = Episode{Target: k.Target, Key: k.Key, Through: k.Through}
 	}
 	switch {

@@ -68,6 +68,7 @@ type Episode struct {
 	first, last int64                     // the hot seconds
 	silence     sampling.Silence          // since the newest of them, as far as samples show it
 	through     int64                     // the last second that was counted
+	warm        int64                     // the newest second whose mean excludes a load near the limit
 	plateaus    [detect.SaturatedOf]int64 // seconds just at the limit, newest first
 	levelled    int64                     // the last second that is counted as saturated
 	hottest     [detect.FireSeconds]int64 // seconds above the share, newest first
@@ -156,6 +157,9 @@ func (e *Episode) observe(p *point, r Rules) {
 	unproven := (independent.Proven > share || believed > share) && !hot && !sustained && !flush
 	e.doubtLoad(s, r)
 	refused := e.isRefused(p, r, share)
+	if e.isWarm(p, r, share) {
+		e.warm = p.second
+	}
 	flush, unproven = flush && !refused, unproven && !refused // refusals end the doubt
 	plateau := isPlateau(p, r.Watched) && !s.flushed
 	combined := s.certain.overCombined(r)

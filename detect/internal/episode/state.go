@@ -85,12 +85,19 @@ func (e *Episode) addSpan(s view, r Rules, hot bool, units, requests sampling.Pa
 }
 
 // isRefused reports whether a second counts because the key's partition refused requests in it:
-// the load may be near the limit, as far as samples show it, or the episode goes on.
+// the load may be near the limit, as far as samples show it, or the episode goes on. One that
+// samples only left possible ends once its mean is known.
 func (e *Episode) isRefused(p *point, r Rules, share sample.Milli) bool {
 	if p.keyRange+p.noReason == 0 || !p.mayRefuse(r.Watched) {
 		return false
 	}
-	return e.isOpen() || p.amounts(r.Watched).High(detect.Side(r.Watched, r.Largest.Write, r.Largest.Read)) > share
+	return !e.isWarm(p, r, share) && (e.isOpen() || p.amounts(r.Watched).High(detect.Side(r.Watched, r.Largest.Write, r.Largest.Read)) > share)
+}
+
+// isWarm reports whether samples now exclude a load near the limit that they only left possible.
+func (e *Episode) isWarm(p *point, r Rules, share sample.Milli) bool {
+	mean, known := e.means.Most(p.second, detect.Side(r.Watched, r.Largest.Write, r.Largest.Read))
+	return known && mean+p.amounts(r.Watched).Missing <= share && e.above[0] == 0 && !e.sustained
 }
 
 // addRefused counts a second with refused requests. They are harm by themselves, and critical
@@ -145,10 +152,10 @@ func (e *Episode) isRecent(settled int64) bool {
 }
 
 // settle resolves the episode once enough complete seconds have passed with nothing hot
-// in them. Of a sampled load that must be no chance of sampling.
+// in them. Of a sampled load that must be no chance of sampling, unless it was known meanwhile.
 func (e *Episode) settle(second int64, t Timeline) {
 	isQuiet := e.isOpen() && t.CompleteSeconds(e.last, second) >= detect.ResolveSeconds
-	if isQuiet && (!e.sampled || e.silence.IsEnd(t.CompleteSeconds(e.silence.Last(), second))) {
+	if isQuiet && (!e.sampled || e.warm > e.last || e.silence.IsEnd(t.CompleteSeconds(e.silence.Last(), second))) {
 		e.state = detect.Resolved
 	}
 }
@@ -181,6 +188,8 @@ func (e *Episode) isCold() bool { return e.Severity() == "" && e.means == nil &&
 func (e *Episode) observePressure(p *point, r Rules) {
 	if p.pressure.RefusesHotKey {
 		e.hotKey = p.second
+	} else if p.pressure.Guessed { // until enough seconds are known
+		e.hotKey = max(e.hotKey, p.second-detect.ResolveSeconds+detect.MeanShort)
 	}
 	pressure := p.pressure
 	if p.second-e.hotKey < detect.ResolveSeconds {

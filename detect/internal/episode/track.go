@@ -96,6 +96,35 @@ func (t *Track) Observe(w *sketch.Window, k *sketch.KeyLoad, batch sampling.Batc
 	}
 }
 
+// MostLoad returns the most load that the track's key may have in a second and, if requests are
+// sampled, on average up to it; known is whether that is known. The track may be nil.
+func (t *Track) MostLoad(w *sketch.Window, k *sketch.KeyLoad) (most sketch.Load, known bool) {
+	most = sampling.MostLoad(w, k)
+	if w.Total.ReadLargest == 0 && w.Total.WriteLargest == 0 {
+		return most, true
+	}
+	if t == nil {
+		return most, false
+	}
+	var read, write sampling.Means
+	add := func(p *point) {
+		read.Add(p.second, p.sampledSecond(detect.KeyReads))
+		write.Add(p.second, p.sampledSecond(detect.KeyWrites))
+	}
+	for p := range t.points.pointsAfter(w.Second - detect.MeanLongest) {
+		if p.second < w.Second {
+			add(p)
+		}
+	}
+	add(new(keyPoint(w, k, sampling.Batch{})))
+	meanRead, known := read.Most(w.Second, w.Total.ReadLargest)
+	meanWrite, _ := write.Most(w.Second, w.Total.WriteLargest)
+	if known {
+		most.Read, most.Write = min(most.Read, meanRead+k.Err.Read), min(most.Write, meanWrite+k.Err.Write)
+	}
+	return most, known
+}
+
 // Span returns the number of seconds that each window of the track is the mean of, 0 for seconds.
 func (t *Track) Span() int64 { return t.span }
 

@@ -95,3 +95,29 @@ func TestBackingOffLeavesTheDemand(t *testing.T) {
 		t.Errorf("the steps are %+v", fixes.Steps(c))
 	}
 }
+
+// TestNamedItem holds that no key shards are made of a lock or a sequence where samples lack sort
+// keys and only a name tells what the key is.
+func TestNamedItem(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		story, table, key string
+		first             detect.Fix
+		shards            bool
+	}{
+		{"a lock", "state", "leader", detect.FixLease, false},
+		{"a sequence", "state", "seq#order", detect.FixNumberBlocks, false},
+		{"a key in a table of locks", "locks", "billing", detect.FixLease, false},
+		{"a tenant", "orders", "tenant#4", detect.FixShardedKey, true},
+	} {
+		of := hot(detect.KeyWrites, 1500, op(sample.UpdateItem, 1, 1, 1500))
+		of.Table, of.Key, of.Ground, of.Evidence.SortKeys, of.Evidence.Items = c.table, sample.Text(c.key), detect.GroundNoSortKeys, nil, nil
+		steps := fixes.Steps(of)
+		if len(steps) == 0 || steps[0].Fix != c.first {
+			t.Errorf("%s: the first step is not %s: %+v", c.story, c.first, steps)
+		}
+		if got := slices.ContainsFunc(steps, func(s detect.Step) bool { return s.Fix == detect.FixShardedKey }); got != c.shards {
+			t.Errorf("%s: makes key shards is %v: %+v", c.story, got, steps)
+		}
+	}
+}

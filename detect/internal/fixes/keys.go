@@ -81,7 +81,13 @@ func renamedKey(c *Case) (fix, bool) {
 // that shards by the sort key would leave it on one of them.
 func (c *Case) isItem() bool {
 	low, _ := c.heaviestItem()
-	return c.Ground == detect.GroundItem || low >= itemShare || low*c.Utilization > c.Policy.Warning
+	return c.Ground == detect.GroundItem || c.isNamedItem() || low >= itemShare || low*c.Utilization > c.Policy.Warning
+}
+
+// isNamedItem reports whether the name tells that the key is one item, where samples lack sort keys.
+func (c *Case) isNamedItem() bool {
+	shape := c.shape()
+	return c.Ground == detect.GroundNoSortKeys && shape != "" && shape != detect.ShapeQueue && shape != detect.ShapeCounter
 }
 
 // heaviestItem returns the bounds of the heaviest item's share of the peak. An index's sort
@@ -134,7 +140,7 @@ func (c *Case) shape() detect.Shape {
 	if e := c.Evidence; e != nil && len(e.Items) > 0 {
 		name += " " + string(e.Items[0].Text)
 	}
-	if named := detect.NamedShape(name); named != detect.ShapeCounter && named != detect.ShapeUnknown {
+	if named := detect.NamedShape(name, c.Table); named != detect.ShapeCounter && named != detect.ShapeUnknown {
 		return named
 	}
 	return ""

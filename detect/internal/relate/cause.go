@@ -12,6 +12,7 @@ import (
 // Assign sets the incident of each finding. It also makes a full key of an index critical
 // if writes to the table were throttled because of the index.
 func Assign(found []detect.Finding, policy func(detect.Target) detect.Policy) {
+	markWarm(found, policy)
 	g := newGrouping(found)
 	claims := g.claims(found)
 	for i := range found {
@@ -39,6 +40,19 @@ func Assign(found []detect.Finding, policy func(detect.Target) detect.Policy) {
 	casebook.Lift(found)
 	followMoving(found)
 	followFew(found)
+}
+
+// markWarm tells the keys that only lie in a full partition: few samples left open that they are hot.
+func markWarm(found []detect.Finding, policy func(detect.Target) detect.Policy) {
+	full := map[detect.Target]bool{}
+	for i := range found {
+		full[found[i].Target] = full[found[i].Target] || found[i].Subject == detect.SubjectPartition
+	}
+	for i := range found {
+		if f := &found[i]; full[f.Target] && f.IsWarm(policy(f.Target)) {
+			f.Ground = detect.GroundWarmKey
+		}
+	}
 }
 
 // followFew leaves one redesign to an incident: a key of more values needs no key shards, and a key
@@ -157,6 +171,8 @@ func (g *grouping) cause(f *detect.Finding) (c detect.Case, of string) {
 		return casebook.SharedPartition, ""
 	case f.Subject == detect.SubjectTable:
 		return casebook.ShortOfCapacity, ""
+	case f.Ground == detect.GroundWarmKey:
+		return casebook.SharedPartition, ""
 	case f.Case == casebook.MovingSpot:
 		return casebook.MovingSpot, ""
 	case f.Case == casebook.FewValues:

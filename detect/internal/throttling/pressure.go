@@ -23,8 +23,9 @@ type Pressure struct {
 	// are not warm.
 	Throttled, coolServed sketch.Load
 	// noHotKey is set if no hot key explains that a partition throttled. RefusesHotKey is set
-	// if a key that may be near a limit was itself refused, Sampled if requests were sampled.
-	noHotKey, RefusesHotKey, Sampled bool
+	// if a key that may be near a limit was itself refused, and Guessed if only too few samples
+	// leave that possible. Sampled is set if requests were sampled.
+	noHotKey, RefusesHotKey, Guessed, Sampled bool
 	// Partition is a partition that was full though no key of it was near a limit; nil
 	// if none is known.
 	Partition *detect.PartitionLoad
@@ -116,8 +117,9 @@ func (s *Pressure) HoldsWritesBack() bool { return s.Refused[sample.OfIndex] > 0
 
 // Measure returns the pressure on a table or index in a second. likely is the second's
 // load, with flushed load as its mean. warning is the policy's share of a limit: a
-// partition may throttle because of a key above it.
-func Measure(w *sketch.Window, likely sketch.Load, warning float64, facts *detect.TableFacts) Pressure {
+// partition may throttle because of a key above it. most returns the most load that a key
+// may have, and whether enough seconds of it are known.
+func Measure(w *sketch.Window, likely sketch.Load, warning float64, facts *detect.TableFacts, most func(*sketch.KeyLoad) (sketch.Load, bool)) Pressure {
 	s := Pressure{
 		Refused: w.Total.Refused, Requests: w.Total.Requests, Scanned: w.Total.Keyless, Scanners: w.Scanners, Load: w.Total.Load, Throttled: w.Total.Throttled, noHotKey: true,
 		Sampled: w.Total.ReadLargest > 0 || w.Total.WriteLargest > 0,
@@ -127,11 +129,13 @@ func Measure(w *sketch.Window, likely sketch.Load, warning float64, facts *detec
 			k := &w.Keys[i]
 			if !isWarm(k) {
 				s.coolServed = s.coolServed.Plus(detect.Sub(k.Low, k.Throttled))
-			} else if k.Evidence != nil && k.Evidence.Refused[sample.KeyRange] > 0 && isNear(sampling.MostLoad(w, k), warning) {
-				s.RefusesHotKey = true
+			} else if k.Evidence != nil && k.Evidence.Refused[sample.KeyRange] > 0 {
+				load, known := most(k)
+				near := isNear(load, warning)
+				s.RefusesHotKey, s.Guessed = s.RefusesHotKey || near && known, s.Guessed || near && !known
 			}
 		}
-		s.noHotKey = !s.RefusesHotKey && !HidesKeys(w)
+		s.noHotKey = !s.RefusesHotKey && !s.Guessed && !HidesKeys(w)
 	}
 	s.Unexplained = countUnexplained(w, warning)
 	if wcu, rcu := facts.Capacity(w.Index); wcu > 0 || rcu > 0 {

@@ -47,7 +47,7 @@ func TestSpread(t *testing.T) {
 				w.Keys = append(w.Keys, k)
 			}
 			spread.Observe(w)
-			all = all.Plus(throttling.Measure(w, w.Total.Load, 0.8, nil))
+			all = all.Plus(throttling.Measure(w, w.Total.Load, 0.8, nil, func(k *sketch.KeyLoad) (sketch.Load, bool) { return k.High(), true }))
 		}
 		served, several := spread.ThrottledKeysLoad(&all, seconds)
 		if got := detect.Units(served.Write); several != c.several || got < c.least || got > c.most {

@@ -14,7 +14,7 @@ import (
 
 // CheckpointVersion is the version of what checkpoints hold. Raise it whenever the shape of the
 // state or the meaning of a field changes: the next judge then replays stored seconds instead.
-const CheckpointVersion = 3
+const CheckpointVersion = 4
 
 // checkpointEvery is how many seconds of event time pass between two checkpoints of a table or
 // index, each with a second of its own: that is how much more the next judge replays.
