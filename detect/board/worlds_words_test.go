@@ -168,7 +168,7 @@ func stepFigures(t *testing.T, s *detect.Step) string {
 // otherFigures writes what only some findings have.
 func otherFigures(f *detect.Finding) (all []string) {
 	if s := f.Sharding; s != nil {
-		all = append(all, fmt.Sprintf("%d of %d shards, the hottest %q by %.2f", s.Shards, s.Needed, s.Hottest, s.Deviation))
+		all = append(all, fmt.Sprintf("%d shards, %d needed, the hottest %q by %.2f", s.Shards, s.Needed, s.Hottest, s.Deviation))
 	}
 	if m := f.Members; m != nil {
 		all = append(all, fmt.Sprintf("%s keys such as %q", figure(m.Count), m.Keys))
