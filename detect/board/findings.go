@@ -369,7 +369,10 @@ func (b *Board) contentionFindings() (all []detect.Finding) {
 		figures.Shape, figures.ShapeTold = cmp.Or(told, detect.NamedShape(string(figures.Item)+" "+e.Key.Text, e.Target.Table)), told != ""
 		f.Contention, f.Advice = &figures, contention.Steps(&figures)
 		if f.Quality.Sampling = detect.SamplingNone; e.Sampled {
-			f.Quality.Sampling, f.Quality.Rate = detect.SamplingByCall, &e.Rate
+			f.Quality.Sampling = detect.SamplingByCall
+			if e.Rate > 0 {
+				f.Quality.Rate = &e.Rate
+			}
 		}
 		f.Quality.KeysHidden = keyhash.Find(e.Key.Text) >= 0
 		all = append(all, f)

@@ -23,8 +23,8 @@ type minute struct {
 	failing int
 	// items is the number of items that lost as much as contention takes.
 	items int
-	// rate is the smallest sampling rate, 0 if all requests were seen.
-	rate float64
+	// leastRate and mostRate are the sampling rates, 0 if all requests were seen.
+	leastRate, mostRate float64
 	// assumed reports that whole callers may have been drawn, which proves nothing.
 	assumed bool
 	// open are the attempts that may be the item's too, as estimated.
@@ -73,9 +73,10 @@ func (m *minute) add(item *sketch.Contended, s *second, from int64) {
 	open := float64(item.Before)
 	if s.rate > 0 {
 		open /= s.rate
-		if m.rate = s.rate; m.rate > 0 {
-			m.rate = min(m.rate, s.rate)
+		if m.mostRate == 0 || s.rate < m.leastRate {
+			m.leastRate = s.rate
 		}
+		m.mostRate = max(m.mostRate, s.rate)
 	}
 	m.open, m.assumed = m.open+open, m.assumed || s.assumed
 	m.failing += detect.BoolToInt(item.Failed > 0)

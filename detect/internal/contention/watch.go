@@ -212,7 +212,10 @@ func (k *key) judge(newest int64) {
 	case k.Severity == "":
 		k.First, k.Seconds = m.first, m.seconds
 	}
-	k.Last, k.Sampled, k.Rate = m.last, m.rate > 0, m.rate
+	k.Last, k.Sampled, k.Rate = m.last, m.mostRate > 0, m.mostRate
+	if m.leastRate < m.mostRate {
+		k.Rate = 0
+	}
 	k.Severity = detect.WorstSeverity(k.Severity, severity)
 	k.Figures = m.figures()
 }

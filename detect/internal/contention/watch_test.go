@@ -93,6 +93,24 @@ func TestFigures(t *testing.T) {
 	}
 }
 
+// TestRate: a minute of one sampling rate has it, and one of several has none.
+func TestRate(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ early, late, want float64 }{{1, 1, 0}, {0.1, 0.1, 0.1}, {0.1, 0.5, 0}, {0.5, 0.1, 0}} {
+		w := contention.Watch{}
+		for at := range int64(60) {
+			rate := c.early
+			if at >= 30 {
+				rate = c.late
+			}
+			w.Observe(traffic{attempts: 40, conflicts: 20}.window(start+at, rate))
+		}
+		if e := w.Episodes()[0]; e.Rate != c.want || e.Sampled != (c.early < 1) {
+			t.Errorf("%v then %v: rate %v, sampled %t, want %v", c.early, c.late, e.Rate, e.Sampled, c.want)
+		}
+	}
+}
+
 // TestItEnds: a contention goes on at half its measure, and its last second is the last one with that.
 // What comes a minute later is another one.
 func TestItEnds(t *testing.T) {
