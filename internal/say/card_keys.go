@@ -126,7 +126,11 @@ var _ = add(casebook.NearLimit, card{
 			return ""
 		}
 		switch h := a.Healing; h.Outlook {
-		case casebook.Likely, casebook.Open:
+		case casebook.Likely:
+			if a.Harm.Visible {
+				return "Likely, in minutes if it lasts: a split."
+			}
+		case casebook.Open:
 			if a.Harm.Visible {
 				return "Nothing to heal: the load is below the limit."
 			}
