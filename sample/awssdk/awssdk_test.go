@@ -246,11 +246,14 @@ func TestFlushWaitsForTheSink(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		sink, refuse := &kept{}, errors.New("no collector")
-		var slow time.Duration
-		var err error
+		var slow atomic.Int64 // nanoseconds
+		var refuses atomic.Bool
 		client, sampler := instrument(t, awssdk.Options{Sink: awssdk.SinkFunc(func(ctx context.Context, records []sample.Record) error {
-			time.Sleep(slow)
-			return errors.Join(err, sink.Write(ctx, records))
+			time.Sleep(time.Duration(slow.Load()))
+			if refuses.Load() {
+				return refuse
+			}
+			return sink.Write(ctx, records)
 		}), Tables: orders}, response{body: `{}`})
 		call := func(within time.Duration) error {
 			time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second + 100*time.Millisecond))) // the tick is over
@@ -267,16 +270,16 @@ func TestFlushWaitsForTheSink(t *testing.T) {
 			}
 		}
 		must.Succeed(t, sampler.Flush(t.Context())) // of nothing
-		slow = time.Second
+		slow.Store(int64(time.Second))
 		if err := call(10 * time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a slow sink: %v", err)
 		}
-		synctest.Wait()
 		time.Sleep(2 * time.Second)
-		if slow = 0; len(sink.records) != 4 {
+		synctest.Wait()
+		if slow.Store(0); len(sink.records) != 4 {
 			t.Errorf("the slow sink has %d records at last, want 4", len(sink.records))
 		}
-		err = refuse
+		refuses.Store(true)
 		if err := call(time.Second); err == nil || !strings.Contains(err.Error(), "did not take 1 records") {
 			t.Errorf("a sink that refuses: %v", err)
 		}
