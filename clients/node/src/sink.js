@@ -10,10 +10,11 @@ const [ATTEMPT_TIMEOUT, FIRST_PAUSE, LONGEST_PAUSE, LONGEST_RETRY_AFTER] = [35_0
 export const lines = (stream) => (text) =>
   new Promise((resolve, reject) => stream.write(text, (error) => (error ? reject(error) : resolve())));
 
+const isFunction = () => "AWS_LAMBDA_FUNCTION_NAME" in process.env;
+
 /** A batch keeps its number until a collector has stored it, so that it counts once. */
 export function http(collector = "http://127.0.0.1:9461", options = {}) {
-  const { retryFor = 300_000, fetch = globalThis.fetch, onError } = options;
-  const { shortLived = "AWS_LAMBDA_FUNCTION_NAME" in process.env } = options;
+  const { retryFor = 300_000, fetch = globalThis.fetch, onError, shortLived = isFunction() } = options;
   const { protocol, username, password, host, pathname } = new URL(collector);
   if (!/^https?:$/.test(protocol)) throw new TypeError("keyheat: a collector's URL begins with http:// or https://");
   const url = `${protocol}//${host}${pathname.replace(/\/$/, "")}/v1/samples`;
