@@ -135,31 +135,40 @@ func (f *firehose) lines(text []byte) (found bool) {
 // message.
 func (f *firehose) line(line []byte) bool {
 	line = bytes.TrimSpace(line)
-	if f.take(line) {
+	m, isObject := membersOf(line)
+	var message string
+	switch {
+	case isObject && f.decode(m.form(), line):
+		return true
+	case json.Unmarshal(m.Message, &message) == nil && f.lines([]byte(message)):
 		return true
 	}
-	var logged struct {
-		Message string `json:"message"`
-	}
-	if _ = json.Unmarshal(line, &logged); logged.Message != "" && f.lines([]byte(logged.Message)) {
-		return true
-	}
-	return mapped.OpenLine(line, f.within)
+	return mapped.OpenLine(line, f.take)
 }
 
-func (f *firehose) within(o mapped.Object) bool { return f.take(o.Raw) }
-
 // take decodes an object of a known form.
-func (f *firehose) take(raw []byte) bool {
-	var m members
-	if !bytes.HasPrefix(raw, []byte("{")) || json.Unmarshal(raw, &m) != nil {
-		return false
-	}
-	decoder := f.decoders[m.form()]
+func (f *firehose) take(o mapped.Object) bool {
+	m, isObject := membersOf(o.Raw)
+	return isObject && f.decode(m.form(), o.Raw)
+}
+
+// logged is an object with the message of a logger.
+type logged struct {
+	members
+	Message json.RawMessage `json:"message"`
+}
+
+func membersOf(object []byte) (m logged, isObject bool) {
+	isObject = bytes.HasPrefix(object, []byte("{")) && json.Unmarshal(object, &m) == nil
+	return m, isObject
+}
+
+func (f *firehose) decode(form Format, object []byte) bool {
+	decoder := f.decoders[form]
 	if decoder == nil {
 		return false
 	}
-	decoder.Decode(raw, f.at, &f.relay)
+	decoder.Decode(object, f.at, &f.relay)
 	return true
 }
 

@@ -26,6 +26,10 @@ const (
 func AccessKeys(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		key := r.Header.Get(headerFirehoseKey)
+		if key == "" {
+			h.ServeHTTP(w, r)
+			return
+		}
 		var secret struct { // as AWS Secrets Manager holds it
 			Key string `json:"api_key"`
 		}
@@ -33,7 +37,7 @@ func AccessKeys(h http.Handler) http.Handler {
 			key = secret.Key
 		}
 		r.Header.Del(headerFirehoseKey)
-		if key != "" && r.Header.Get("Authorization") == "" {
+		if r.Header.Get("Authorization") == "" {
 			r.Header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(key)))
 		}
 		h.ServeHTTP(w, r)
