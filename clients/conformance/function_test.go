@@ -19,10 +19,10 @@ import (
 	"time"
 
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/counted"
 	"github.com/keyheat/keyheat/internal/testsupport/firehose"
 	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/port"
-	"github.com/keyheat/keyheat/sketch"
 	"github.com/keyheat/keyheat/store"
 )
 
@@ -56,8 +56,8 @@ func TestFunctionsOnARuntimeThatFreezesThem(t *testing.T) {
 			answered += each * calls * callWrites
 		}
 	}
-	await.Until(t, "all samples are stored", func() bool { return countIn(t, st) >= answered })
-	if n := countIn(t, st); n != answered {
+	await.Until(t, "all samples are stored", func() bool { return counted.Requests(t, st) >= answered })
+	if n := counted.Requests(t, st); n != answered {
 		t.Errorf("the store has %d requests, and the functions made %d", n, answered)
 	}
 }
@@ -143,19 +143,4 @@ func deliverLog(t *testing.T, log io.Reader, collector string) {
 			}
 		}
 	}
-}
-
-// countIn returns how many requests a store has.
-func countIn(t *testing.T, st *store.Store) (n int64) {
-	t.Helper()
-	snap, err := st.Read(t.Context(), nil, store.ReadLimit{Deltas: 1 << 30, Bytes: 1 << 30})
-	must.Succeed(t, err)
-	for _, row := range snap.Deltas {
-		var d sketch.Delta
-		must.Succeed(t, d.UnmarshalBinary(row.Body))
-		for _, w := range d.Windows {
-			n += w.Total.Requests
-		}
-	}
-	return n
 }

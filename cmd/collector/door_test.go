@@ -14,6 +14,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/testsupport/await"
 	"github.com/keyheat/keyheat/internal/testsupport/daemontest"
+	"github.com/keyheat/keyheat/internal/testsupport/firehose"
 	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/port"
 	"github.com/keyheat/keyheat/store"
@@ -65,19 +66,16 @@ func TestFirehoseComesInByItsAccessKey(t *testing.T) {
 		"--http-firehose-sources", "arn:aws:firehose:eu-west-1:111122223333:*")
 	send := func(key, stream string) int {
 		data := base64.StdEncoding.EncodeToString(fmt.Appendf(nil, `{"ts":%d,"table":"orders","pk":"a","op":"PutItem","wcu":2}`, time.Now().UnixMilli()))
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+d.Address+"/v1/firehose", strings.NewReader(`{"records":[{"data":"`+data+`"}]}`))
+		r, err := firehose.Request(t.Context(), "http://"+d.Address+"/v1/firehose", "a", []byte(`{"records":[{"data":"`+data+`"}]}`))
 		must.Succeed(t, err)
-		for name, value := range map[string]string{
-			"Content-Type": "application/json", "X-Amz-Firehose-Protocol-Version": "1.0", "X-Amz-Firehose-Request-Id": "a", "X-Amz-Firehose-Access-Key": key, "X-Amz-Firehose-Source-Arn": stream,
-		} {
-			r.Header.Set(name, value)
-		}
+		r.Header.Set("X-Amz-Firehose-Access-Key", key)
+		r.Header.Set("X-Amz-Firehose-Source-Arn", stream)
 		response, err := http.DefaultClient.Do(r)
 		must.Succeed(t, err)
 		_ = response.Body.Close()
 		return response.StatusCode
 	}
-	const allowed, other = "arn:aws:firehose:eu-west-1:111122223333:deliverystream/samples", "arn:aws:firehose:eu-west-1:999999999999:deliverystream/samples"
+	const allowed, other = firehose.ARN, "arn:aws:firehose:eu-west-1:999999999999:deliverystream/samples"
 	await.Until(t, "the delivery is stored", func() bool { return send("firehose:secret", allowed) == http.StatusOK })
 	for _, c := range []struct {
 		key, stream string

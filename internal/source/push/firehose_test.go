@@ -14,11 +14,11 @@ import (
 
 	"github.com/keyheat/keyheat/internal/source/push"
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/counted"
+	"github.com/keyheat/keyheat/internal/testsupport/firehose"
 	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 )
-
-const streamARN = "arn:aws:firehose:eu-west-1:111122223333:deliverystream/samples"
 
 // delivery returns a request of Firehose of so many samples, with an id of the request. at is
 // the request's time stamp.
@@ -30,12 +30,10 @@ func delivery(id string, n int, at int64) string {
 // deliver sends a request as Firehose does, and checks the form of the response.
 func deliver(t *testing.T, url, id, body string, headers ...string) (status int, message string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	r, err := firehose.Request(t.Context(), url, id, []byte(body))
 	must.Succeed(t, err)
-	for i, of := 0, append([]string{
-		"Content-Type", "application/json", "X-Amz-Firehose-Protocol-Version", "1.0", "X-Amz-Firehose-Request-Id", id, "X-Amz-Firehose-Source-Arn", streamARN,
-	}, headers...); i < len(of); i += 2 {
-		r.Header.Set(of[i], of[i+1])
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
 	}
 	response, err := http.DefaultClient.Do(r)
 	must.Succeed(t, err)
@@ -90,7 +88,7 @@ func TestFirehoseGetsTheResponseThatItDemands(t *testing.T) {
 		if status != c.status || !strings.Contains(message, c.message) {
 			t.Errorf("%s: %d %q, want %d %q", c.story, status, message, c.status, c.message)
 		}
-		if n := countedIn(t, st); n != c.counted {
+		if n := counted.Requests(t, st); n != c.counted {
 			t.Errorf("%s: the store has %d samples, want %d", c.story, n, c.counted)
 		}
 	}
@@ -115,7 +113,7 @@ func TestFirehoseDeliversOnceToManyCollectors(t *testing.T) {
 		}
 	}
 	attempts.Wait()
-	if n := countedIn(t, openStore(t, url)); n != 60 {
+	if n := counted.Requests(t, openStore(t, url)); n != 60 {
 		t.Errorf("the store has %d samples, want 60", n)
 	}
 }
@@ -125,7 +123,7 @@ func TestAccessKeysAreUsers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ key, basic, want string }{
 		{"", "", " "}, {"firehose:secret", "", "firehose secret"}, {`{"api_key":"firehose:se:cret"}`, "", "firehose se:cret"},
-		{"firehose:secret", "ada", "ada x"}, {"secret", "", " "}, {`{"other":"a:b"}`, "", " "},
+		{"firehose:secret", "ada", "ada x"}, {"secret", "", " "}, {`{"other":"a:b"}`, "", " "}, {"", "ada", "ada x"},
 	} {
 		r := httptest.NewRequest(http.MethodPost, "/v1/firehose", nil)
 		if c.key != "" {

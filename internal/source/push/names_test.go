@@ -11,6 +11,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/source/push"
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/counted"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/store"
 )
@@ -41,7 +42,7 @@ func TestOneUsersNamesLockNobodyElseOut(t *testing.T) {
 	sendAs("quiet", "p4", 1, 200) // a name of its own
 	sendAs("", "p4", 1, 200)
 	sendAs("another/one", "p", 1, 200)
-	if n := countedIn(t, st); n != 9 {
+	if n := counted.Requests(t, st); n != 9 {
 		t.Errorf("the store has %d samples, want 9", n)
 	}
 }

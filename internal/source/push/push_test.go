@@ -25,6 +25,7 @@ import (
 	"github.com/keyheat/keyheat/internal/collect"
 	"github.com/keyheat/keyheat/internal/source/push"
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/counted"
 	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/sample"
@@ -211,21 +212,6 @@ func mustSend(t *testing.T, url, body string, headers ...string) reply {
 	return r
 }
 
-// countedIn returns how many samples a store has.
-func countedIn(t *testing.T, st *store.Store) (n int64) {
-	t.Helper()
-	snap, err := st.Read(t.Context(), nil, store.ReadLimit{Deltas: 1 << 30, Bytes: 1 << 30})
-	must.Succeed(t, err)
-	for _, row := range snap.Deltas {
-		var d sketch.Delta
-		must.Succeed(t, d.UnmarshalBinary(row.Body))
-		for _, w := range d.Windows {
-			n += w.Total.Requests
-		}
-	}
-	return n
-}
-
 func zipped(t *testing.T, text string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -302,7 +288,7 @@ func TestEveryRequestGetsItsResponse(t *testing.T) {
 			s.counted > 0 && (r.Counted == nil || *r.Counted != s.counted) || s.check != nil && !s.check(r) {
 			t.Errorf("%s: %+v", s.name, r)
 		}
-		if got := countedIn(t, st); got != want {
+		if got := counted.Requests(t, st); got != want {
 			t.Fatalf("%s: the store has %d samples, want %d", s.name, got, want)
 		}
 	}
@@ -330,7 +316,7 @@ func TestBusyDoorsSaySo(t *testing.T) {
 	await.Until(t, "the store is back, and the batch is taken", func() bool {
 		return mustSend(t, d.url, first, numbered("a", 1)...).status == 200
 	})
-	if n := countedIn(t, st); n != 1 {
+	if n := counted.Requests(t, st); n != 1 {
 		t.Errorf("the store has %d samples, want 1", n)
 	}
 }
@@ -378,7 +364,7 @@ func TestOneBatchAtTwoCollectors(t *testing.T) {
 		}
 		wg.Wait()
 	}
-	if n := countedIn(t, st); n != 50 {
+	if n := counted.Requests(t, st); n != 50 {
 		t.Errorf("the store has %d samples, want 50", n)
 	}
 }
@@ -427,12 +413,12 @@ func TestNothingIsLostOrTwice(t *testing.T) {
 		})
 	}
 	for i, d := range doors[:2] {
-		await.Until(t, "a part is counted", func() bool { return countedIn(t, st) >= int64(i+1)*producers*batches*samples/4 })
+		await.Until(t, "a part is counted", func() bool { return counted.Requests(t, st) >= int64(i+1)*producers*batches*samples/4 })
 		d.store.dead.Store(true)
 		d.stop()
 	}
 	wg.Wait()
-	if n := countedIn(t, st); n != producers*batches*samples {
+	if n := counted.Requests(t, st); n != producers*batches*samples {
 		t.Errorf("the store has %d samples, want %d", n, producers*batches*samples)
 	}
 }
@@ -466,7 +452,7 @@ func TestWhatAStopHasCountedIsAnswered(t *testing.T) {
 	}()
 	await.Until(t, "the batch is being stored", func() bool { return d.store.stored.Load() > 0 })
 	d.stop()
-	r, n := <-answered, countedIn(t, st)
+	r, n := <-answered, counted.Requests(t, st)
 	if r.status != 200 || n != 4 {
 		t.Errorf("the response is %+v, and the store has %d samples", r, n)
 	}

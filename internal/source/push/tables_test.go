@@ -9,6 +9,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/source/push"
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/counted"
 	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/store"
@@ -67,7 +68,7 @@ func TestOneUsersTablesDrownNobodyElses(t *testing.T) {
 	if r.after != "10" || r.Counted != nil || !strings.Contains(r.Error, "collect.tables") || len(r.Refused) != 3 {
 		t.Errorf("a batch of which nothing has room gets %+v", r)
 	}
-	bad, counted := badIn(t, st), countedIn(t, st)
+	bad, seen := badIn(t, st), counted.Requests(t, st)
 	await.Until(t, "there is room again", func() bool {
 		r = noisy(whole, producer)
 		return r.status == 200
@@ -76,7 +77,7 @@ func TestOneUsersTablesDrownNobodyElses(t *testing.T) {
 	if *r.Counted == 0 || *r.Counted+rejected != 3 || r.Duplicate {
 		t.Errorf("sent again it gets %+v, want three samples", r)
 	}
-	if n, b := countedIn(t, st)-counted, badIn(t, st)-bad; n != *r.Counted || b != rejected {
+	if n, b := counted.Requests(t, st)-seen, badIn(t, st)-bad; n != *r.Counted || b != rejected {
 		t.Errorf("the store has %d more samples and %d more bad ones, want %d and %d", n, b, *r.Counted, rejected)
 	}
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/keyheat/keyheat/internal/source/push"
 	"github.com/keyheat/keyheat/internal/testsupport/await"
+	"github.com/keyheat/keyheat/internal/testsupport/counted"
 	"github.com/keyheat/keyheat/internal/testsupport/must"
 	"github.com/keyheat/keyheat/internal/testsupport/pgtest"
 	"github.com/keyheat/keyheat/sketch"
@@ -162,7 +163,7 @@ func TestSpansBecomeCounts(t *testing.T) {
 			t.Errorf("%s: the response is %q", s.name, answer)
 		}
 		want += s.counted
-		if got := countedIn(t, st); got != want {
+		if got := counted.Requests(t, st); got != want {
 			t.Fatalf("%s: the store has %d samples, want %d", s.name, got, want)
 		}
 	}
@@ -210,7 +211,7 @@ func TestRefusedSpans(t *testing.T) {
 	refused("the store is away", good, inProtobuf, 503, 14, true)
 	refused("no place for another request", good, inProtobuf, 429, 8, true)
 	d.store.dead.Store(false)
-	if n := countedIn(t, st); n != 0 {
+	if n := counted.Requests(t, st); n != 0 {
 		t.Errorf("the store has %d samples", n)
 	}
 }
@@ -240,7 +241,7 @@ func TestCutAnswersCountOnce(t *testing.T) {
 			}
 		}
 	}
-	if n := countedIn(t, st); n != 3*exports {
+	if n := counted.Requests(t, st); n != 3*exports {
 		t.Errorf("the store has %d samples, want %d", n, 3*exports)
 	}
 }

@@ -47,7 +47,7 @@ func (s *Stream) Write(ctx context.Context, records []sample.Record) error {
 // Deliver delivers events in one request, within five minutes.
 func (s *Stream) Deliver(ctx context.Context, events []Event) error {
 	id := rand.Text()
-	body, err := request(id, events)
+	body, err := bodyOf(id, events)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (s *Stream) Deliver(ctx context.Context, events []Event) error {
 	return nil
 }
 
-func request(id string, events []Event) ([]byte, error) {
+func bodyOf(id string, events []Event) ([]byte, error) {
 	type record struct {
 		Data []byte `json:"data"` // in base64
 	}
@@ -88,16 +88,28 @@ func request(id string, events []Event) ([]byte, error) {
 	return json.Marshal(map[string]any{"requestId": id, "timestamp": time.Now().UnixMilli(), "records": all})
 }
 
-func (s *Stream) attempt(ctx context.Context, id string, body []byte) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.Collectors[s.current%len(s.Collectors)]+"/v1/firehose", bytes.NewReader(body))
+// ARN is the stream that [Request] names.
+const ARN = "arn:aws:firehose:eu-west-1:111122223333:deliverystream/samples"
+
+// Request returns a delivery with the headers that Firehose sends, without an access key. url is
+// the endpoint's.
+func Request(ctx context.Context, url, id string, body []byte) (*http.Request, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for name, value := range map[string]string{
-		"Content-Type": "application/json", "X-Amz-Firehose-Protocol-Version": "1.0", "X-Amz-Firehose-Request-Id": id,
-		"X-Amz-Firehose-Source-Arn": "arn:aws:firehose:eu-west-1:111122223333:deliverystream/samples",
+		"Content-Type": "application/json", "X-Amz-Firehose-Protocol-Version": "1.0", "X-Amz-Firehose-Request-Id": id, "X-Amz-Firehose-Source-Arn": ARN,
 	} {
 		r.Header.Set(name, value)
+	}
+	return r, nil
+}
+
+func (s *Stream) attempt(ctx context.Context, id string, body []byte) error {
+	r, err := Request(ctx, s.Collectors[s.current%len(s.Collectors)]+"/v1/firehose", id, body)
+	if err != nil {
+		return err
 	}
 	response, err := s.Client.Do(r)
 	if err != nil {
